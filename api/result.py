@@ -231,10 +231,11 @@ class Result(Drawn):
         return run_figure(self.spec, self.prediction)
 
     def _timeline_figure(self, ios: int | None) -> Figure:
+        from ..scenarios.timeline.events import DRAWN_IOS
         from ..scenarios.timeline.timeline import record
-        from .pictures.timeline import IOS, timeline_figure
+        from .pictures.timeline import timeline_figure
 
-        return timeline_figure(record(self.spec, self.sample, ios or IOS))
+        return timeline_figure(record(self.spec, self.sample, ios or DRAWN_IOS))
 
     def _document(self) -> Mapping[str, Any]:
         return document(self.spec, self.prediction, self.rebuild, None, self._intervals())

@@ -333,7 +333,7 @@ def predict_studies(
     failed: dict[str, str] = {}
     for study in studies:
         try:
-            profile = _profile(study, evaluator, recalibrate, progress)
+            profile = profile_for(study, evaluator, recalibrate, progress)
             with progress_bar(f"predicting {study.id}", shown=progress) as told:
                 comparison = compare(study, profile, evaluator, told)
         except Exception as error:  # whatever ends one study must not take the others' results along
@@ -347,7 +347,9 @@ def predict_studies(
     return comparisons, failed
 
 
-def _profile(study: StudySpec, evaluator: Evaluator, recalibrate: bool, progress: bool) -> Profile | None:
+def profile_for(
+    study: StudySpec, evaluator: Evaluator, recalibrate: bool = False, progress: bool = True
+) -> Profile | None:
     """The stored profile if it belongs to this study and this version, or the one that raidsim comes with.
 
     Where there is neither, or a new fit is asked for, a new one, stored when it is complete.

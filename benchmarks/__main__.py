@@ -13,7 +13,8 @@ from pathlib import Path
 from raidsim.compiled.loader import in_use
 from raidsim.scenarios.pictures.style import FORMS
 
-from . import disksim, history, long_run, paired, parts, scaling, startup
+from . import disksim, history, long_run, paired, parts, scaling, startup, tables
+from .commands import COMMANDS
 from .components import COMPONENTS, Chore, Loaded
 from .loads import LOADS
 from .measure import (
@@ -32,9 +33,9 @@ _SLOWER = 1
 
 
 def all_chores() -> dict[str, Callable[[], Chore]]:
-    """Loads and components by name."""
+    """Loads, commands and components by name."""
     loads = {name: partial(_loaded, name) for name in LOADS}
-    return {**loads, **COMPONENTS}
+    return {**loads, **COMMANDS, **COMPONENTS}
 
 
 def _loaded(name: str) -> Chore:
@@ -55,6 +56,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--parts", action="store_true", help="what an I/O costs, by part of the model")
     parser.add_argument("--startup", action="store_true", help="seconds until commands answer")
     parser.add_argument("--long-run", action="store_true", help="memory over a million I/Os (--long: 100 million)")
+    parser.add_argument("--compiled", action="store_true", help="the compiled build and its source in alternating runs")
+    parser.add_argument("--tables", action="store_true", help="all tables of docs/speed.md and docs/compiled.md")
     parser.add_argument("--speeds", action="store_true", help="only the ratios, as JSON")
     parser.add_argument(
         "--against",
@@ -86,6 +89,13 @@ def main(arguments: list[str] | None = None) -> None:
         if in_use():
             parser.error("--parts: a profile does not see into compiled modules; RAIDSIM_PURE=1 leaves them out")
         print(parts.as_text(parts.parts()))
+    elif given.compiled:
+        if not in_use():
+            parser.error("--compiled: there is no build of this source; make compiled makes one")
+        print(paired.as_text(paired.compare_build(given.rounds), "its source"))
+    elif given.tables:
+        for table in tables.print_all():
+            print(table, flush=True)
     elif given.startup:
         print(startup.as_text(startup.measure()))
     elif given.long_run:

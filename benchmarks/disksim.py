@@ -7,9 +7,7 @@ What is compared are ratios to that loop, so the factor means the same on any ma
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from statistics import median
 from time import process_time
 
@@ -27,11 +25,12 @@ from raidsim.model.raid.read_balance import READ_BALANCE
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.raid.stripes.settings import ParitySettings
 
+from .commands import ReplayedTrace
 from .loads import CHUNK, DRIVE, Load, random_draws, sequential_draws
 from .measure import bare_timeouts_per_s
 
-AIM = 3.0
-"""Times as many requests per CPU second as DiskSim."""
+AIM, REPLAY_AIM = 3.0, 1.5
+"""Times as many requests per CPU second as DiskSim: of a load alone, and of a trace behind a kernel's queues."""
 BARE_TIMEOUTS = 1_700_000
 """Timeouts per CPU second of a bare SimPy loop where DiskSim was measured."""
 WRITE_SHARE = 0.3
@@ -78,6 +77,8 @@ WORKLOADS = {
     "RAID 5 of 5, sequential 1 MiB": Workload(1_630, 5, "raid5", 1 << 20, 1, sequential=True),
 }
 """Random requests are of 4 KiB, 16 of them outstanding, unless the name says otherwise."""
+REPLAYED = ("one disk, 16 outstanding", "RAID 5 of 8")
+"""Loads that are also played from a trace, as `raidsim replay --closed --depth 16` does it once it has started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,8 @@ class Comparison:
 
     Attributes
     ----------
-    cached
-        Whether the drives' write caches are on.
+    how
+        "off" or "on", as the drives' write caches are, or "replayed": on, from a trace.
     per_cpu_s
         Requests (not I/Os of members) per second of CPU time, median of the rounds.
     ratio
@@ -95,7 +96,7 @@ class Comparison:
     """
 
     name: str
-    cached: bool
+    how: str
     per_cpu_s: float
     ratio: float
 
@@ -129,17 +130,17 @@ def load_of(workload: Workload, cached: bool) -> Load:
 
 
 def compare(rounds: int, requests: int) -> list[Comparison]:
-    """All of them, with the drives' write caches off and on; a round does each once."""
-    makes: dict[tuple[str, bool], Callable[[], Load]] = {
-        (name, cached): partial(load_of, workload, cached)
-        for name, workload in WORKLOADS.items()
-        for cached in (False, True)
-    }
-    loads = {key: make() for key, make in makes.items()}
+    """All of them, with the drives' write caches off and on, and some replayed; a round does each once."""
+    loads: dict[tuple[str, str], Load | ReplayedTrace] = {}
+    for name, workload in WORKLOADS.items():
+        loads[name, "off"] = load_of(workload, cached=False)
+        loads[name, "on"] = load_of(workload, cached=True)
+        if name in REPLAYED:
+            loads[name, "replayed"] = ReplayedTrace(workload.disks)
     for load in loads.values():
         load.run(requests)  # fills the drives' buffers
-    rates: dict[tuple[str, bool], list[float]] = {key: [] for key in loads}
-    ratios: dict[tuple[str, bool], list[float]] = {key: [] for key in loads}
+    rates: dict[tuple[str, str], list[float]] = {key: [] for key in loads}
+    ratios: dict[tuple[str, str], list[float]] = {key: [] for key in loads}
     bare = bare_timeouts_per_s(_TIMEOUTS)
     for _ in range(rounds):
         for key, load in loads.items():
@@ -159,8 +160,8 @@ def as_text(comparisons: list[Comparison]) -> str:
     for one in comparisons:
         theirs = WORKLOADS[one.name].disksim_per_s / BARE_TIMEOUTS
         lines.append(
-            f"{one.name:<32} {'on' if one.cached else 'off':>11} {one.per_cpu_s:>18,.0f} {one.ratio:>7.4f} "
-            f"{theirs:>7.4f} {one.times:>6.2f}"
+            f"{one.name:<32} {one.how:>11} {one.per_cpu_s:>18,.0f} {one.ratio:>7.4f} {theirs:>7.4f} {one.times:>6.2f}"
         )
-    lines.append(f"aim: {AIM:g} times; ratios are to a bare SimPy loop, DiskSim's to one on the machine it ran on")
+    aims = f"aim: {AIM:g} times, replayed {REPLAY_AIM:g}"
+    lines.append(f"{aims}; ratios are to a bare SimPy loop, DiskSim's to one on the machine it ran on")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""This source beside another revision of it, in alternating runs on the same machine: what has become slower.
+"""This source beside another revision, or its compiled build, in alternating runs on the same machine.
 
 Both sources run the loads of this one, from source, each in separate processes. A pair of runs follows each other at
 once, so that a machine that is slower for some time is slower for both; the median over the pairs counts.
@@ -72,9 +72,21 @@ def compare(revision: str, pairs: int) -> list[Pairs]:
     return [Pairs(each, tuple(found)) for each, found in factors.items()]
 
 
-def as_text(found: Sequence[Pairs], revision: str) -> str:
-    """The comparison to read."""
-    lines = [f"{'load or component':<44} {'times as fast as ' + revision:>28} {'+-':>6}"]
+def compare_build(pairs: int) -> list[Pairs]:
+    """Run `pairs` pairs of runs of the compiled build and of its source."""
+    factors: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory(prefix="raidsim-bench-") as name:
+        path = _path_of(Path(name) / "this", ROOT)
+        for _ in range(pairs):
+            compiled, source = _speeds(path, pure=False), _speeds(path)
+            for each, speed in compiled.items():
+                factors.setdefault(each, []).append(speed / source[each])
+    return [Pairs(each, tuple(found)) for each, found in factors.items()]
+
+
+def as_text(found: Sequence[Pairs], other: str) -> str:
+    """The comparison with `other`, a revision or the source, to read."""
+    lines = [f"{'load or component':<44} {'times as fast as ' + other:>28} {'+-':>6}"]
     lines += [
         f"{one.name:<44} {one.factor:>28.3f} {one.error:>6.1%}{'  slower' if one.is_regression else ''}"
         for one in found
@@ -89,9 +101,9 @@ def _path_of(folder: Path, root: Path) -> Path:
     return folder
 
 
-def _speeds(path: Path) -> dict[str, float]:
-    """Return the ratios to bare SimPy by name, measured in a separate process."""
-    environment = {**os.environ, "PYTHONPATH": str(path), PURE: "1"}
+def _speeds(path: Path, pure: bool = True) -> dict[str, float]:
+    """Return the ratios to bare SimPy by name, measured in a separate process; from source if `pure`."""
+    environment = {**os.environ, "PYTHONPATH": str(path), PURE: "1" if pure else ""}
     command = [sys.executable, "-m", "benchmarks", "--speeds", "--rounds", "1"]
     # Of this module, for raidsim itself.
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)  # nosec B603

@@ -12,7 +12,7 @@ from time import perf_counter
 
 from raidsim.scenarios.documents.library import library_names
 
-AIMS_S = {"help": 0.3, "import": 0.3, "run": 2.0}
+AIMS_S = {"help": 0.3, "import": 0.05, "run": 1.0}
 _ROUNDS = 3
 
 

@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import os
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,7 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 from .. import __version__
 from ..compiled.loader import how, stay_pure
 from ..model.core.errors import RaidsimError, WorkersFailed
-from ..scenarios.workers.process_setup import search_less
+from ..scenarios.workers.process_setup import importing, search_less
 from .support.interrupts import end_like_an_interrupt, interrupted_status
 
 if TYPE_CHECKING:
@@ -93,7 +94,10 @@ class LazyGroup(TyperGroup):
         if args[:1] == ["web"] or any(word.split("=")[0] == "--timeline" for word in args):
             stay_pure()  # these watch every part at work, which a compiled one does not let them
         name, command, rest = super().resolve_command(ctx, args)
-        return (name, _imported(name), rest) if name is not None else (name, command, rest)
+        if name is None:
+            return name, command, rest
+        with importing() if ctx.obj else nullcontext():
+            return name, _imported(name), rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an interrupt ends it with the shell's status for one."""
@@ -165,11 +169,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         What follows the command's name; those of the process unless given.
     """
     _open_closed_streams()
-    if arguments is None:  # the process is the command's own
+    own = arguments is None  # the process is the command's own
+    if own:
         search_less()
         end_like_an_interrupt()
+        # Looking for pydantic's plugins reads the metadata of every installed package; raidsim uses none.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     try:
-        typer.main.get_command(app)(args=None if arguments is None else list(arguments), prog_name="raidsim")
+        typer.main.get_command(app)(args=arguments and list(arguments), prog_name="raidsim", obj=own)
     except RaidsimError as error:
         print("error: " + " ".join(str(error).split()), file=sys.stderr)
         sys.exit(_FAILED if isinstance(error, WorkersFailed) else 2)

@@ -62,7 +62,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("api", "serve"),
     ("cli/support", "web/form"),
     ("cli/tables", "web/work"),
-    ("web/pages",),
+    ("web/figures",),
+    ("web/views",),
     ("cli/commands", "cli/serving", "web"),
     ("cli",),
 )

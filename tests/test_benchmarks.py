@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from raidsim.benchmarks import disksim, history, paired, parts, scaling
+from raidsim.benchmarks import disksim, history, paired, parts, scaling, tables
 from raidsim.benchmarks.__main__ import all_chores, as_json, as_table
+from raidsim.benchmarks.commands import COMMANDS
 from raidsim.benchmarks.components import COMPONENTS
 from raidsim.benchmarks.loads import LOADS, OUTSTANDING
 from raidsim.benchmarks.long_run import LongRun, long_run
@@ -64,7 +65,7 @@ def test_everything_is_measured_and_shown() -> None:
     speeds = measure(chores, rounds=1, seconds=0.001, timeouts=1000)
     memory = measure_memory(2000)
     assert bare_timeouts_per_s(1000) > 0
-    assert [speed.name for speed in speeds] == [*LOADS, *COMPONENTS]
+    assert [speed.name for speed in speeds] == [*LOADS, *COMMANDS, *COMPONENTS]
     assert all(speed.per_s > 0 and speed.ratio > 0 for speed in speeds)
     assert memory.member_ios >= 2000
     table = as_table(1.0, speeds, memory)
@@ -138,11 +139,14 @@ def test_spread_ignores_an_outlier() -> None:
 def test_disksim_is_compared_by_ratios() -> None:
     """Protects the table beside DiskSim: every load has a line, and the factor is the quotient of two ratios."""
     found = disksim.compare(rounds=1, requests=20)
-    assert [(one.name, one.cached) for one in found] == [
-        (name, cached) for name in disksim.WORKLOADS for cached in (False, True)
+    assert [(one.name, one.how) for one in found] == [
+        (name, how)
+        for name in disksim.WORKLOADS
+        for how in ("off", "on", "replayed")
+        if how != "replayed" or name in disksim.REPLAYED
     ]
     assert all(one.per_cpu_s > 0 and one.ratio > 0 for one in found)
-    same = disksim.Comparison("RAID 10 of 4", True, 1.0, 73_000 / disksim.BARE_TIMEOUTS)
+    same = disksim.Comparison("RAID 10 of 4", "on", 1.0, 73_000 / disksim.BARE_TIMEOUTS)
     assert same.times == pytest.approx(1.0)
     assert " ".join(disksim.as_text([same]).splitlines()[1].split()) == "RAID 10 of 4 on 1 0.0429 0.0429 1.00"
 
@@ -191,3 +195,10 @@ def test_a_long_run_is_watched() -> None:
     assert LongRun(1, 1, 1.0, 1.0, 100.0, 104.0, 104.9, 10.0, 9.1).aim_met
     assert not LongRun(1, 1, 1.0, 1.0, 100.0, 104.0, 105.1, 10.0, 9.1).aim_met
     assert not LongRun(1, 1, 1.0, 1.0, 100.0, 100.0, 100.0, 10.0, 8.9).aim_met
+
+
+def test_tables_name_sections_that_are_there() -> None:
+    """Protects the pages on speed: each of their tables is printed under the section that shows it."""
+    for title, _, _ in tables.TABLES:
+        page, section = title.split(", ", 1)
+        assert f"\n## {section}\n" in (ROOT / page).read_text(encoding="utf-8"), title

@@ -4,6 +4,6 @@
 __package__ = "raidsim.web"
 
 if __name__ == "__main__":
-    from .pages.page import show
+    from .views.shell import show
 
     show()

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from .figures.theme import theme_options
+
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -177,6 +179,9 @@ def serve(host: str, port: int, names: Iterable[str] = ()) -> None:
     from starlette.middleware import Middleware
     from streamlit.starlette import App
 
+    from .work.service import warm_up
+
+    warm_up()
     app = App(PAGE, middleware=[Middleware(Guard, hosts=HostList(host, names))])
     app.run(config=server_options(host, port))
 
@@ -196,9 +201,10 @@ def server_options(host: str, port: int) -> dict[str, object]:
         "browser.serverAddress": host,
         "client.allowedOrigins": [],
         "client.toolbarMode": "viewer",
-        "client.showSidebarNavigation": False,  # Streamlit takes the modules of web/pages for pages of its own kind
         "client.showErrorDetails": "none",
         "global.developmentMode": False,
+        "global.disableWidgetStateDuplicationWarning": True,
         "logger.level": "warning",
         "runner.magicEnabled": False,
+        **theme_options(),
     }

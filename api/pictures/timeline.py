@@ -12,10 +12,6 @@ from ...scenarios.timeline.timeline import Command, Timeline
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-IOS = 100
-"""Logical I/Os that a picture shows unless asked otherwise."""
-MOST_IOS = 500
-"""More of them would be lines."""
 _WIDTH_IN, _LANE_IN, _LEAST_LANE_IN, _MOST_IN = 12.0, 0.22, 0.07, 16.0
 _NUMBER_PT = 6.5
 _DIGIT_IN = 0.06

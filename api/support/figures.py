@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ...calibration.study.figures import dimension_of_figure
-from ...model.files.quantities import format_size
+from ...model.files.quantities import format_duration, format_size
+from ...scenarios.comparison.array_facts import ArrayFacts
 from ...scenarios.comparison.side_by_side import Measured
 from ...scenarios.sweeps.axes import Cell
 
@@ -71,3 +73,54 @@ def heading(name: str) -> str:
     """A figure's name and unit."""
     unit = scaled(name)[1]
     return f"{name.removesuffix('_seconds')} ({unit})" if unit else name
+
+
+def survived(facts: ArrayFacts) -> str:
+    """Drives that may fail without loss of data: whichever they are, and with luck ("1 to 4")."""
+    if facts.survives_at_most > facts.survives_any:
+        return f"{facts.survives_any} to {facts.survives_at_most}"
+    return str(facts.survives_any)
+
+
+def rebuild_time(seconds: float | None) -> str:
+    """The time of a rebuild, or that there is none, or that it does not move."""
+    if seconds is None:
+        return "none"
+    return "stands still" if math.isinf(seconds) else format_duration(seconds)
+
+
+def once_in(years: float) -> str:
+    """Years between losses of data, with two digits, as no more are known."""
+    if years > 1e9:
+        return "more than 1e9 years"
+    rounded = float(f"{years:.2g}")
+    return f"{rounded:,.0f} years" if rounded >= 10 else f"{rounded:g} years"
+
+
+def probability(value: float) -> str:
+    """A probability in percent; very small ones as a power of ten."""
+    if not value:
+        return "0"
+    return f"{100 * value:.2g} %" if value >= 1e-4 else f"{value:.1e}"
+
+
+def three_digits(value: float) -> str:
+    """A number with three significant digits, and all digits before the point."""
+    if not math.isfinite(value):
+        return "unknown"
+    if not value:
+        return "0"
+    return f"{value:,.{places_of(value)}f}"
+
+
+def places_of(value: float) -> int:
+    """Decimal places with which a number has three significant digits."""
+    return min(9, max(0, 2 - math.floor(math.log10(abs(value))))) if value else 0
+
+
+def capacity(size: int) -> str:
+    """Bytes in the unit that drives are sold by (1 TB = 10^12 bytes)."""
+    for unit, factor in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size >= factor:
+            return f"{three_digits(size / factor)} {unit}"
+    return f"{size:,} bytes"

@@ -9,10 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.text import Text
+# Work that takes no longer than a second shows nothing, and does not import what draws.
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _EVERY_S = 10.0
 """How often a log gets a line."""
@@ -23,6 +25,19 @@ _QUIET_S = 1.0
 """What takes no longer needs no progress."""
 VARIABLE = "RAIDSIM_PROGRESS"
 """Variable of the environment; 0 shows no progress anywhere."""
+Follow = Callable[[Callable[[], float]], None]
+"""Takes the function that tells the share of the work that is done (0 to 1); called for every part of the work."""
+_FOLLOWED_BY: ContextVar[Follow | None] = ContextVar("followed_by", default=None)
+
+
+@contextmanager
+def followed_by(follow: Follow) -> Iterator[None]:
+    """Tell the progress of all calls inside to `follow` instead of showing it."""
+    token = _FOLLOWED_BY.set(follow)
+    try:
+        yield
+    finally:
+        _FOLLOWED_BY.reset(token)
 
 
 def wanted(shown: bool) -> bool:
@@ -32,6 +47,8 @@ def wanted(shown: bool) -> bool:
 
 def bar_console() -> Console | None:
     """Where a bar can be drawn: a notebook with widgets, or a terminal; otherwise None."""
+    from rich.console import Console
+
     if sys.stderr.isatty():
         return Console(stderr=True)
     shell = sys.modules.get("IPython")  # a program without notebooks does not load it
@@ -50,6 +67,8 @@ def progress_bar(what: str, percent: bool = False, shown: bool = True) -> Iterat
     if console is None:
         yield _lines(what, percent)
         return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
@@ -84,6 +103,8 @@ def progress_text(what: str, shown: bool = True) -> Iterator[Callable[[str], Non
     if console is None:
         yield _text_lines(what)
         return
+    from rich.text import Text
+
     with console.status(what) as status:
         yield lambda now_doing: status.update(Text(f"{what}: {now_doing}"))
 
@@ -104,7 +125,7 @@ def _text_lines(what: str) -> Callable[[str], None]:
 
 
 @contextmanager
-def progress_share(what: str, shown: bool = True, advice: str = "") -> Iterator[Callable[[Callable[[], float]], None]]:
+def progress_share(what: str, shown: bool = True, advice: str = "") -> Iterator[Follow]:
     """Show how far `what` is, looked at from outside so that the work itself is the same with and without.
 
     Parameters
@@ -119,8 +140,12 @@ def progress_share(what: str, shown: bool = True, advice: str = "") -> Iterator[
     Notes
     -----
     Yields a function that takes what tells the share that is done (0 to 1); it is called once for every part of the
-    work, when the part begins. Nothing is shown in the first second.
+    work, when the part begins. Nothing is shown in the first second, and nothing at all inside :func:`followed_by`.
     """
+    follower = _FOLLOWED_BY.get()
+    if follower is not None:
+        yield follower
+        return
     parts: list[Callable[[], float]] = []
     if not wanted(shown):
         yield parts.append

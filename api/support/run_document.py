@@ -10,6 +10,7 @@ from typing import Any
 from ...calibration.uncertainty.model_interval import UNKNOWN, ModelInterval, RunIntervals
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.designs.file_system_words import file_system_geometry
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck
 from ...scenarios.running.base.prediction import Prediction
@@ -25,9 +26,12 @@ def document(
     """The result as a JSON document: SI units, names as in :class:`.Prediction`.
 
     A rebuild that did not move during the measurement has the duration null, and so has an interval that is not known.
-    `relief` and `model_interval` are null where there is none, and so are the intervals of latencies.
+    Of a scenario with file systems, `file_systems` has what mkfs chose. `relief` and `model_interval` are null where
+    there is none, and so are the intervals of latencies.
     """
     result: dict[str, Any] = {"name": spec.name, "kernel": spec.kernel, **_prediction(prediction)}
+    if spec.file_systems:
+        result["file_systems"] = file_system_geometry(spec)
     result["relief"] = None if without is None else _without_bottleneck(without)
     rate = intervals.rate
     result["model_interval"] = None if rate is None else _around(rate, prediction.rate)

@@ -26,6 +26,8 @@ _CABLE = 1.1
 _SPARE = 8
 """Superblocks that a drive has beyond its capacity, at least, so that garbage collection has something to choose."""
 _FEWEST_PAGES = 16
+_INTERFACES = {"nvme": "PCIe", "sd": "SATA or SAS"}
+"""Interfaces by what names of devices begin with (Documentation/admin-guide/devices.rst)."""
 
 
 def solid_state(name: str) -> SolidStateSpec:
@@ -77,10 +79,20 @@ def seen(jobs: Sequence[FioJob]) -> Seen:
     return Seen(max(rates, default=None), max(most, default=None), min(alone, default=None), min(flushes, default=None))
 
 
-def nearest(drive: Seen) -> str:
-    """The catalogue's drive nearest in what was seen, of those whose cable is fast enough for it."""
+def nearest(drive: Seen, device: str | None = None) -> str:
+    """The catalogue's drive nearest in what was seen, of those whose cable is fast enough for it.
 
-    def distance(name: str) -> tuple[bool, float, str]:
+    Parameters
+    ----------
+    drive
+        What the jobs tell of it.
+    device
+        Its name in the system, if it is known: that of an NVMe drive begins with "nvme", that of a SATA or SAS drive
+        with "sd". Drives of that interface go before others.
+    """
+    of_interface = next((name for prefix, name in _INTERFACES.items() if device and device.startswith(prefix)), None)
+
+    def distance(name: str) -> tuple[bool, bool, float, str]:
         spec = solid_state(name)
         pairs = [
             (spec.interface_rate, drive.rate),
@@ -88,7 +100,13 @@ def nearest(drive: Seen) -> str:
             (spec.read_time + spec.read_overhead, drive.latency_s),
         ]
         too_slow = drive.rate is not None and drive.rate > _CABLE * spec.interface_rate
-        return too_slow, sum_in_order(math.log(has / wanted) ** 2 for has, wanted in pairs if wanted is not None), name
+        other = of_interface is not None and spec.interface.startswith("PCIe") != (of_interface == "PCIe")
+        return (
+            too_slow,
+            other,
+            sum_in_order(math.log(has / wanted) ** 2 for has, wanted in pairs if wanted is not None),
+            name,
+        )
 
     plugged_in = [name for name in solid_state_names() if not solid_state(name).interface.startswith("memory")]
     return min(plugged_in, key=distance)

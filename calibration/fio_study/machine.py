@@ -1,7 +1,8 @@
 """The machine that a folder of fio reports is fitted on: one drive of the catalogue, as near as the measurement tells.
 
 What it holds besides the drive is what the machine says of itself (:mod:`raidsim.calibration.measurement.machine`),
-and prices of a CPU of its clock.
+and the catalogue's prices of a server core, by its clock. Without a description the device's name is what fio was told,
+and there are cores enough for the jobs.
 
 Whether it turns is told by its latencies: virtual disks say of themselves that they do. A solid-state drive is taken to
 be filled once in order, as a file or a device is that was written before it was measured.
@@ -10,22 +11,27 @@ be filled once in order, as a file or a device is that was written before it was
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any, get_args
 
 from ...model.core.errors import InputError
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import AnyDrive, drive, hard_disk, hard_disk_names
+from ...model.files.quantities import parse_frequency, parse_rate, parse_time
 from ...model.kernels import SchedulerName
 from ...model.solid_state.spec import SolidStateSpec
+from ...scenarios.documents.machine_catalogue import DEFAULT_CPU, cpu
+from ..inspection.computer_match import nearest_kernel
 from ..measurement.machine import MeasuredDevice, MeasuredMachine
 from ..study.value_text import rate_text, time_text
 from .flash import begun_with, cable, nearest, resized, seen
 from .jobs import FioJob
 
 KERNEL = "linux-6.1"
-"""The catalogue's kernel for every machine of today."""
+"""The catalogue's kernel for a machine that does not say which it has."""
 TURNING_FROM_S = 1e-3
 """Half a turn at 15,000 a minute takes 2 ms, so one random read at a time on a disk that turns takes longer than this
 on the mean, even if the buffer holds a part of what is read."""
@@ -35,10 +41,8 @@ _FASTEST_TURNING = 400e6
 _RPM = 7200
 _LARGE = 256 << 10
 """Reads in order of so many bytes run at the media rate."""
-_CLOCK = 2e9
-_PRICES_US = {"write_call": 1, "read_call": 1, "page": 1, "bio": 1, "command": 5, "switch": 2, "clone": 1, "stripe": 1}
-"""On a core of 2 GHz."""
-_COPY_RATE, _XOR_RATE = 4e9, 5e9
+_CORES = 4
+"""Cores where nothing tells how many there are, unless more jobs run at once: each then has its own."""
 _MEMORY = 4 << 30
 _MOST_QUEUED = 256
 _FILLED = "sequential"
@@ -108,12 +112,13 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
         found = f"measured on {device.name}, which is made of {', '.join(device.members)}"
         raise InputError("--from-fio", found, "required: --machine, with a scenario that describes it")
     size = device.size if device is not None else None
+    told = device.name if device is not None else _device_of(jobs)
     if model is not None:
         turning = isinstance(drive(model), DriveSpec)
         chosen, how = model, ""
     else:
         turning = turns(jobs, measured)
-        chosen, how = (_nearest(jobs, size) if turning else nearest(seen(jobs))), ", the nearest of the catalogue"
+        chosen, how = (_nearest(jobs, size) if turning else nearest(seen(jobs), told)), ", the nearest of the catalogue"
     spec = drive(chosen)
     instance: dict[str, Any] = {"model": chosen, "channel": "port"}
     if isinstance(spec, DriveSpec):
@@ -127,7 +132,7 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
         instance["overrides"] = overrides
     if device is not None and device.scheduler in get_args(SchedulerName):
         instance["scheduler"] = device.scheduler
-    name = device.name if device is not None and "." not in device.name else "disk"
+    name = told if told is not None and "." not in told else "disk"
     capacity = spec.with_values(**overrides).capacity
     furthest = max(jobs, key=lambda job: job.end)
     if furthest.end > capacity:
@@ -135,7 +140,7 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
         raise InputError("--drive", found, "expected: a drive that is large enough")
     machine = {
         "name": "measured machine",
-        **_computer(measured),
+        **_computer(measured, max((job.jobs for job in jobs), default=1)),
         "links": {},
         "channels": {
             "port": {
@@ -146,11 +151,18 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
         },
         "drives": {name: instance},
     }
-    return Base(machine, KERNEL, name, {}, {}, turning, note)
+    kernel = KERNEL if measured is None else nearest_kernel(measured.kernel)
+    return Base(machine, kernel, name, {}, {}, turning, note)
+
+
+def _device_of(jobs: Sequence[FioJob]) -> str | None:
+    """The name of the device that fio was told, such as "nvme0n1"; None if it was a file, or is not known."""
+    files = [job.file for job in jobs if job.file is not None]
+    return files[0].removeprefix("/dev/") if files and re.fullmatch(r"/dev/\w+", files[0]) else None
 
 
 def _nearest(jobs: Sequence[FioJob], size: int | None) -> str:
-    """The catalogue's drive of 7,200 rpm nearest in media rate, or else in size."""
+    """The catalogue's drive of 7,200 rpm nearest in media rate, or else in size, or else one of middling size."""
     candidates = [
         each for each in hard_disk_names() if hard_disk(each).rotation == _RPM and hard_disk(each).actuators == 1
     ]
@@ -162,11 +174,13 @@ def _nearest(jobs: Sequence[FioJob], size: int | None) -> str:
     least = max((job.end for job in jobs), default=0) if size is None else 0
     large = [each for each in candidates if hard_disk(each).capacity >= least] or candidates
 
+    usual = size or median(hard_disk(name).capacity for name in large)
+
     def distance(name: str) -> float:
         spec = hard_disk(name)
         if rates:
             return abs(math.log(spec.outer_media_rate / max(rates)))
-        return abs(math.log(spec.capacity / size)) if size else -spec.capacity
+        return abs(math.log(spec.capacity / usual))
 
     return min(large, key=distance)
 
@@ -196,17 +210,21 @@ def _kind(spec: AnyDrive) -> str:
     return "scsi" if "SCSI" in spec.interface else "sata"
 
 
-def _computer(measured: MeasuredMachine | None) -> dict[str, Any]:
-    """CPU and memory; the prices go with the clock."""
-    clock = (measured.cpu.clock if measured is not None else None) or _CLOCK
-    slower = _CLOCK / clock
-    prices: dict[str, Any] = {name: time_text(slower * us * 1e-6) for name, us in _PRICES_US.items()}
-    prices["copy_rate"], prices["xor_rate"] = rate_text(_COPY_RATE / slower), rate_text(_XOR_RATE / slower)
-    prices["source"] = "assumed: the order of magnitude of a core of 2 GHz, by the clock"
-    cpu = {
-        "name": measured.cpu.name if measured is not None else "a core of 2 GHz",
-        "clock": f"{clock / 1e6:.6g}MHz",
-        "cores": measured.cpu.cores if measured is not None else 1,
+def _computer(measured: MeasuredMachine | None, jobs: int) -> dict[str, Any]:
+    """CPU and memory; the prices of the catalogue's server core go with the clock. `jobs` run at once at most."""
+    core = cpu(DEFAULT_CPU, "machine.cpu")
+    given = measured.cpu.clock if measured is not None else None
+    slower = parse_frequency(core["clock"]) / given if given else 1.0
+    prices = {
+        name: rate_text(parse_rate(price) / slower) if name.endswith("_rate") else time_text(slower * parse_time(price))
+        for name, price in core["prices"].items()
+        if name != "source"
+    }
+    prices["source"] = f"{core['prices']['source']}, by the clock"
+    found = {
+        "name": measured.cpu.name if measured is not None else core["name"],
+        "clock": f"{given / 1e6:.6g}MHz" if given else core["clock"],
+        "cores": measured.cpu.cores if measured is not None else max(_CORES, jobs),
         "prices": prices,
     }
-    return {"memory": f"{measured.memory if measured is not None else _MEMORY}B", "cpu": cpu}
+    return {"memory": f"{measured.memory if measured is not None else _MEMORY}B", "cpu": found}

@@ -7,6 +7,7 @@ are cells to fit. Jobs that the model has no load for are listed as missing, wit
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,23 @@ class FioStudy:
         self.study = validate(StudySpec, self._document)
         needs = sorted({each.needs for each in self.study.missing})
         self.notes = (*notes, *(f"{self._missing_for(need)}: needs {need}" for need in needs))
+        if machine is None and not self.base.turns:
+            more = "--choose state=sequential,steady,fresh fits each, which takes three times as long"
+            self.notes += (f"the drive is taken to be written once in order; {more}",)
+        if machine is None and measured is None:
+            cpu = self.study.machine.cpu
+            told = (
+                f"{cpu.cores} cores like {cpu.name}; --machine, or the machine.yaml of raidsim measure, says otherwise"
+            )
+            self.notes += (f"nothing describes the computer, which is taken to have {told}",)
+
+    def choose(self, study: StudySpec) -> None:
+        """Take the study with the states of drives that fit best, for the machine that is kept too."""
+        self.study = study
+        for name, instance in self.base.machine["drives"].items():
+            state = study.machine.drives[name].state
+            if state is not None:
+                instance["state"] = state
 
     def _missing_for(self, needs: str) -> str:
         names = [each.id for each in self.study.missing if each.needs == needs]
@@ -156,8 +174,8 @@ def _document(jobs: Sequence[FioJob], base: Base, date: str, folder: Path) -> di
         reasons = "; ".join(sorted({job.unlike for job in jobs if job.unlike}))
         raise InputError(str(folder), "no job that the model has a load for", f"required: {reasons}")
     return {
-        "id": "own-disk",
-        "title": "fio on a disk of one's own",
+        "id": re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.") or "own-disk",
+        "title": f"fio on {base.target}",
         "source": {"author": "fio", "date": date, "where": "measured here", "notes": f"fitted as {base.note}"},
         "conventions": {"MB": 1000000},
         "machine": base.machine,

@@ -1,5 +1,6 @@
-"""Which of some alternatives a study's calibrate cells speak for, where its report does not say: a kernel, or how a
-mirror balances reads. Each combination is fitted, so that none wins by parameters that suit it by chance.
+"""Which of some alternatives a study's calibrate cells speak for, where its report does not say: a kernel, how a mirror
+balances reads, or how solid-state drives were used before. Each combination is fitted, so that none wins by parameters
+that suit it by chance.
 """
 
 from __future__ import annotations
@@ -8,14 +9,17 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from ...model.core.errors import InputError
 from ...model.kernels import canonical, choice_of_kernels
 from ...model.raid.read_balance import READ_BALANCE, balance
+from ...scenarios.description.machine import DriveState, MachineSpec
 from ..study.study import StudySpec
 from .search import Optimum
 
-ALLOWED = "kernel=NAME,NAME... (of every run), or arrays.NAME.balance=POLICY,POLICY..."
+ALLOWED = "kernel=NAME,NAME... (of every run), arrays.NAME.balance=POLICY,POLICY..., or state=STATE,STATE... (of flash)"
+STATES = get_args(DriveState)
 MOST_COMBINATIONS = 24
 """Each takes a fit."""
 
@@ -46,7 +50,7 @@ def read_choices(texts: Sequence[str]) -> dict[str, list[str]]:
         place, equals, values = text.partition("=")
         found = [value.strip() for value in values.split(",")]
         keys = place.split(".")
-        known = place == "kernel" or (len(keys) == 3 and keys[0] == "arrays" and keys[2] == "balance")
+        known = place in ("kernel", "state") or (len(keys) == 3 and keys[0] == "arrays" and keys[2] == "balance")
         if not equals or not known or not all(found):
             raise InputError("--choose", f"{text!r}", f"expected: {ALLOWED}")
         choices[place] = list(dict.fromkeys(found))
@@ -100,6 +104,13 @@ def with_choice(study: StudySpec, chosen: Mapping[str, str]) -> StudySpec:
             changes["cases"] = tuple(case.model_copy(update={"kernel": known}) for case in study.cases)
             changes["runs"] = {name: run.model_copy(update={"kernel": known}) for name, run in study.runs.items()}
             continue
+        if place == "state":
+            if value not in STATES:
+                raise InputError("--choose", f"unknown state {value!r}", f"expected: {', '.join(STATES)}")
+            changes["machines"] = {name: _used_before(machine, value) for name, machine in study.machines.items()}
+            if study.only_machine is not None:
+                changes["only_machine"] = _used_before(study.only_machine, value)
+            continue
         name = place.split(".")[1]
         if name not in arrays:
             allowed = f"expected: {', '.join(arrays) or 'none, since there are no arrays'}"
@@ -108,3 +119,12 @@ def with_choice(study: StudySpec, chosen: Mapping[str, str]) -> StudySpec:
             raise InputError("--choose", f"unknown balance {value!r}", f"expected: {', '.join(sorted(READ_BALANCE))}")
         arrays[name] = arrays[name].model_copy(update={"balance": balance(value)})
     return study.model_copy(update={**changes, "arrays": arrays})
+
+
+def _used_before(machine: MachineSpec, state: str) -> MachineSpec:
+    """A machine with all of its solid-state drives in a state."""
+    drives = {
+        name: each if each.entry().rotational else each.model_copy(update={"state": state})
+        for name, each in machine.drives.items()
+    }
+    return machine.model_copy(update={"drives": drives})

@@ -137,6 +137,16 @@ class Profile(Spec):
         """Parameters that the fit has left at a bound, which is `limit` prior standard deviations away."""
         return [p.name for p in self.parameters if abs(np.log(p.factor)) > _AT_BOUND * limit * p.prior_sd]
 
+    def failures(self) -> list[str]:
+        """Why the fit should not be used unseen, each with what to do; none if it is sound."""
+        lines = []
+        if not self.converged:
+            todo = "run raidsim calibrate with --starts 5, or with --from and this profile"
+            lines.append(f"it stopped before it converged: {self.message}; {todo}")
+        bound = f"stopped at a bound, {BOUND_SD:g} prior standard deviations away"
+        check = "the machine's description and the measurements"
+        return lines + [f"{name} {bound}; check the prior of {name}, {check}" for name in self.at_bounds()]
+
     def save(self, path: Path) -> None:
         """Write the profile; whatever happens, `path` holds either the old one or the whole new one."""
         text = yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, width=120)

@@ -11,6 +11,7 @@ from ..study.document import ParameterSpec
 from ..study.parameters import unit_at, value_at
 from ..study.study import StudySpec
 from .choices import Combination
+from .problem import OUTLIER_SD, Problem
 from .profile import BOUND_SD, FittedParameter, Profile
 from .profile_likelihood import Limits
 from .starts import Searches, differences
@@ -18,6 +19,10 @@ from .starts import Searches, differences
 _TELLING = 2.0
 """Difference in cost (ln likelihood) from which on one of two alternatives is said to be the better one: a likelihood
 ratio of seven."""
+
+
+_SHOWN = 3
+"""Cells that are named of those that are further off than noise explains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +46,16 @@ class Calibrated:
     @property
     def failures(self) -> list[str]:
         """What makes this fit one that should not be used unseen, in words; none if it is sound."""
-        lines = []
-        if not self.profile.converged:
-            lines.append(f"it stopped before it converged: {self.profile.message}")
-        bound = f"stopped at a bound, {BOUND_SD:g} prior standard deviations away"
-        lines += [f"{name} {bound}" for name in self.profile.at_bounds()]
-        return lines + differences(self.searches, self.profile)
+        return self.profile.failures() + differences(self.searches, self.profile)
+
+    @property
+    def misfits(self) -> list[str]:
+        """Which calibrated cells are further off than noise explains, in words with what to do; none if none is."""
+        logs = self.searches.best.logs
+        ratios = {
+            cell.id: logs[cell.id] - math.log(cell.value) for cell in self.study.calibrate_cells if cell.id in logs
+        }
+        return misfits(self.study, ratios)
 
     @property
     def doubts(self) -> list[str]:
@@ -140,4 +149,36 @@ class Calibrated:
                 for each in self.tried
             ],
             "failures": self.failures,
+            "misfits": self.misfits,
         }
+
+
+def misfits(study: StudySpec, ratios: Mapping[str, float]) -> list[str]:
+    """Say which calibrated cells of a fit are further off than noise explains, with what to do.
+
+    Parameters
+    ----------
+    study
+        The study.
+    ratios
+        ln(predicted / measured) after the fit, by the cell's id; of calibrate cells.
+
+    Returns
+    -------
+    list
+        No line, or one.
+    """
+    problem = Problem(study)
+    cells = [cell for cell in problem.cells if cell.id in ratios]
+    limits = {cell.id: OUTLIER_SD * problem.cell_sd(cell) for cell in cells}
+    far = sorted(
+        (cell.id for cell in cells if abs(ratios[cell.id]) > limits[cell.id]), key=lambda name: -abs(ratios[name])
+    )
+    if not far:
+        return []
+    worst = ", ".join(f"{name} by {100 * ratios[name]:+.0f} %" for name in far[:_SHOWN])
+    more = ", ..." if len(far) > _SHOWN else ""
+    noise = " or ".join(f"{100 * limit:.0f} %" for limit in sorted({limits[name] for name in far}))
+    cells_are = f"{len(far)} of {len(cells)} calibrated cells {'is' if len(far) == 1 else 'are'}"
+    todo = "check the machine's description and these measurements, or a mechanism is missing"
+    return [f"{cells_are} off by more than noise explains ({noise}): {worst}{more}; {todo}"]

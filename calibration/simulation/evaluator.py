@@ -2,7 +2,8 @@
 
 Runs with the same scenario and sample give the same bits, so results are remembered by their content: a fit that
 moves one parameter only repeats the runs that use it. Of a sample only the part counts that the run goes by, of a
-kernel what it does, not what it is called, and of the prices of work those that the simulation has read.
+kernel what it does, not what it is called, and of the prices of work those that the simulation has read. A mechanism
+that is switched off (:mod:`raidsim.model.files.switches`) counts where the run has anything to do with it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from ...model.core.errors import InputError
-from ...model.kernels import KernelName, kernel
+from ...model.files.switches import now_off, switched_off
+from ...model.kernels import KernelName
+from ...model.kernels.catalogue import whole_kernel
 from ...model.tasks.prices import Prices
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
@@ -28,6 +31,7 @@ from ...scenarios.running.simulate import simulate
 from ...scenarios.workers.process_setup import interrupts_postponed
 from ...scenarios.workers.worker_pool import WorkerPool
 from .kept_results import KeptResults, Outcome
+from .touched_runs import touched_by
 
 Progress = Callable[[int, int], None]
 ALL_PRICES = frozenset(each.name for each in fields(Prices))
@@ -58,7 +62,8 @@ class _Asked:
         without: dict[str, Any] = {"name": True, "kernel": True, "machine": {"cpu": {"prices": True}}}
         with interrupts_postponed():
             text = scenario.model_dump_json(exclude=without) + _kernel_text(scenario.kernel)
-        besides = _hashed(text + repr(_sampled(scenario, sample)))
+        touched = touched_by(scenario)
+        besides = _hashed(text + repr(_sampled(scenario, sample)) + (repr(touched) if touched else ""))
         prices = scenario.machine.cpu.prices.prices()
         return cls(scenario, besides, prices, _hashed(besides + repr(prices)))
 
@@ -202,7 +207,8 @@ class Evaluator:
 
     def _simulated(self, scenarios: dict[str, _Asked], sample: Sample) -> Iterator[tuple[str, Outcome]]:
         """What each gives, as it gets done."""
-        tasks = {key: (asked.scenario, sample) for key, asked in scenarios.items()}
+        off = now_off()
+        tasks = {key: (asked.scenario, sample, off) for key, asked in scenarios.items()}
         if self.workers <= 1 or len(tasks) < 2:
             return ((key, _attempt(task)) for key, task in tasks.items())
         if self._pool is None:
@@ -212,10 +218,11 @@ class Evaluator:
         return self._pool.results()
 
 
-def _attempt(task: tuple[ScenarioSpec, Sample]) -> Outcome:
-    scenario, sample = task
+def _attempt(task: tuple[ScenarioSpec, Sample, frozenset[str]]) -> Outcome:
+    scenario, sample, off = task
     try:
-        return simulate(scenario, sample)
+        with switched_off(off):
+            return simulate(scenario, sample)
     except InputError as refusal:
         return refusal
 
@@ -235,7 +242,7 @@ def same_but_for(scenario: ScenarioSpec, other: ScenarioSpec, read: Iterable[str
 
 @cache
 def _kernel_text(name: KernelName) -> str:
-    return kernel(name).model_dump_json(exclude={"version"})
+    return whole_kernel(name).model_dump_json(exclude={"version"})
 
 
 def _sampled(scenario: ScenarioSpec, sample: Sample) -> tuple[float, ...]:

@@ -15,8 +15,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import yaml
@@ -30,9 +31,11 @@ from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ..fit.quantile import NORMAL_QUANTILE
-from ..study.cell import Cell
-from ..study.runs import RunBuilder
-from ..study.study import StudySpec
+
+# Intervals of a scenario need no study, and every run has intervals.
+if TYPE_CHECKING:
+    from ..study.cell import Cell
+    from ..study.study import StudySpec
 
 TABLE = Path(__file__).parent / "discrepancy.yaml"
 
@@ -121,6 +124,8 @@ class CellError:
 
 def figure_classes(study: StudySpec) -> dict[str, FigureClass]:
     """The class of every cell of a study, by the cell's id: by its run's drives and workload, and by its figure."""
+    from ..study.runs import RunBuilder
+
     builder = RunBuilder(study, {})
     devices = {run: device_of(builder.scenario(run)) for run in {cell.run for cell in study.all_cells}}
     return {cell.id: (devices[cell.run], _kind(study, cell)) for cell in study.all_cells}
@@ -298,6 +303,7 @@ class _Pool:
         return float(values[order][min(int(np.searchsorted(shares, self.level)), len(order) - 1)])
 
 
+@lru_cache(maxsize=1)
 def load_table() -> DiscrepancyTable:
-    """The table that comes with raidsim."""
+    """The table that comes with raidsim, read once."""
     return load_spec(DiscrepancyTable, TABLE)

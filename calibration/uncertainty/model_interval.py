@@ -33,6 +33,12 @@ _KIND_WORDS: dict[Kind, str] = {
 }
 
 
+def class_words(figure_class: FigureClass) -> str:
+    """A class of figures in words."""
+    device, kind = figure_class
+    return f"{_KIND_WORDS[kind]} of {_DEVICE_WORDS[device]}"
+
+
 @dataclass(frozen=True, slots=True)
 class ModelInterval:
     """A 90 % interval for figures of some kind.
@@ -65,8 +71,7 @@ class ModelInterval:
     @property
     def evidence(self) -> str:
         """What it was learnt from, in words."""
-        device, kind = self.asked
-        asked = f"{_KIND_WORDS[kind]} of {_DEVICE_WORDS[device]}"
+        asked = class_words(self.asked)
         figures = f"{self.cells} figures from {self.studies} reports of {self.years[0]} to {self.years[1]}"
         if self.classes == (self.asked,):
             return f"{asked}: {figures}"

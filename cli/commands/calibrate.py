@@ -26,7 +26,7 @@ from ...calibration.uncertainty.discrepancy import TABLE, load_table
 from ...calibration.uncertainty.learn_discrepancy import lacking, learn
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration, format_rate, format_size
-from ..tables.predict import tables_console
+from ..tables.predict import fit_lines, tables_console
 
 _FURTHEST = 3
 """Parameters of a start that are shown."""
@@ -89,10 +89,15 @@ def calibrate_command(
         spec = load_study(study)
     else:
         raise InputError("calibrate", "no study", "expected: a name that raidsim studies lists, a file, or --from-fio")
-    if choose and output is not None:
+    choices = read_choices(choose or [])
+    if output is not None and not choices.keys() <= ({"state"} if own is not None else set()):
         raise InputError("--output", "a profile of a choice", "expected: once the study's file says what was chosen")
     place = None if begin is None else _place(begin, spec)
-    found = _calibrated(spec, starts, seed, place, profile or [], read_choices(choose or []), workers)
+    found = _calibrated(spec, starts, seed, place, profile or [], choices, workers)
+    if own is not None and found.tried:
+        own.choose(found.study)
+        if study_file is not None:
+            own.save_study(study_file)
     if output is not None:
         found.profile.save(output)
         if own is not None:
@@ -160,6 +165,8 @@ def _calibrated(
 def _print(found: Calibrated) -> None:
     console = tables_console()
     console.print(Text(found.study.title, style="bold"))
+    for warning in fit_lines(found.failures, found.misfits):
+        console.print(warning)
     console.print(_parameters(found))
     for line in found.doubts:
         console.print(Text(line))
@@ -176,8 +183,6 @@ def _print(found: Calibrated) -> None:
         console.print(_starts(searches, profile))
         same = sum(not start.differs_in for start in searches.of(profile))
         console.print(f"{same} of {len(searches.optima)} starts ended at the best one, within its 90 % intervals.")
-    for line in found.failures:
-        console.print(Text(f"The fit failed: {line}", style="red"))
 
 
 def _starts(searches: Searches, profile: Profile) -> Table:

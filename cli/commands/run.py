@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...api.pictures.run import run_figure
-from ...api.pictures.timeline import IOS, MOST_IOS, timeline_figure
 from ...api.run import run_scenario
 from ...api.scenario import Scenario
 from ...api.support.run_document import document
@@ -19,11 +17,14 @@ from ...model.core.errors import InputError
 from ...scenarios.documents.document import read_document
 from ...scenarios.machine.observer import UNOBSERVED
 from ...scenarios.pictures.style import FORMS
-from ...scenarios.timeline.chrome_trace import chrome_trace
-from ...scenarios.timeline.timeline import DEFAULT_IOS, Recorder, Timeline, record
+from ...scenarios.timeline.events import DEFAULT_IOS, DRAWN_IOS, MOST_DRAWN_IOS
 from ..support.files import check_output, check_picture, whole_file, write_picture
 from ..support.options import ScenarioArgument, SetOption
 from ..tables.run import offered_only, print_prediction, print_right, print_without_bottleneck, run_console
+
+# Pictures and timelines are imported where they are asked for.
+if TYPE_CHECKING:
+    from ...scenarios.timeline.timeline import Timeline
 
 _MOST_EVENTS = 1_000_000
 """A run of more (about 5 s) is not made a second time without being asked for."""
@@ -50,7 +51,10 @@ def run_command(
     timeline_ios: Annotated[
         int | None,
         typer.Option(
-            "--timeline-ios", min=1, metavar="N", help=f"Logical I/Os in it; {DEFAULT_IOS:,}, or {IOS} in a picture."
+            "--timeline-ios",
+            min=1,
+            metavar="N",
+            help=f"Logical I/Os in it; {DEFAULT_IOS:,}, or {DRAWN_IOS} in a picture.",
         ),
     ] = None,
     plot: Annotated[
@@ -71,9 +75,13 @@ def run_command(
         _check_timeline(timeline, timeline_ios, drawn, described.document.name)
     if plot is not None:
         check_picture(plot, described.document.name)
-    ios = timeline_ios or (IOS if drawn else DEFAULT_IOS)
+    ios = timeline_ios or (DRAWN_IOS if drawn else DEFAULT_IOS)
     # Compiled parts cannot be watched: where they are in use, the timeline is recorded in another process.
-    recorder = Recorder(ios) if timeline is not None and not in_use() else None
+    recorder = None
+    if timeline is not None and not in_use():
+        from ...scenarios.timeline.recorder import Recorder
+
+        recorder = Recorder(ios)
     result = run_scenario(described, scale, UNOBSERVED if recorder is None else recorder)
     prediction, found = result.prediction, result.rebuild
     offered = offered_only(spec, prediction)
@@ -83,12 +91,18 @@ def run_command(
         print_prediction(console, spec, prediction, found, all_parts)
         console.file.flush()
     if timeline is not None:
+        from ...scenarios.timeline.timeline import Timeline, record
+
         recorded = record(spec, result.sample, ios) if recorder is None else Timeline.of(spec.name, recorder)
         if drawn:
+            from ...api.pictures.timeline import timeline_figure
+
             write_picture(timeline, lambda: timeline_figure(recorded), "--timeline")
         else:
             _write_timeline(timeline, recorded)
     if plot is not None:
+        from ...api.pictures.run import run_figure
+
         write_picture(plot, lambda: run_figure(spec, prediction))
     wanted = runs_again if runs_again is not None else prediction.events <= _MOST_EVENTS
     without = result.without_bottleneck() if wanted else None
@@ -109,10 +123,14 @@ def _check_timeline(path: Path, ios: int | None, drawn: bool, source: str) -> No
         check_output(path, "--timeline", source)
         return
     check_picture(path, source, "--timeline")
-    if ios is not None and ios > MOST_IOS:
-        raise InputError("--timeline-ios", f"found {ios:,}", f"allowed in a picture: 1 to {MOST_IOS}; more in a .json")
+    if ios is not None and ios > MOST_DRAWN_IOS:
+        raise InputError(
+            "--timeline-ios", f"found {ios:,}", f"allowed in a picture: 1 to {MOST_DRAWN_IOS}; more in a .json"
+        )
 
 
 def _write_timeline(path: Path, timeline: Timeline) -> None:
+    from ...scenarios.timeline.chrome_trace import chrome_trace
+
     with whole_file(path, "--timeline") as unfinished, unfinished.open("w", encoding="utf-8") as file:
         json.dump(chrome_trace(timeline), file, allow_nan=False, separators=(",", ":"))

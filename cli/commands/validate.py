@@ -14,17 +14,21 @@ from ...api.studies import predict_studies
 from ...api.support.progress import progress_bar, progress_text
 from ...api.support.unfinished import evaluating
 from ...calibration.simulation.evaluator import Evaluator
+from ...calibration.simulation.touched_runs import all_switches, chosen_switches
 from ...calibration.study.study import StudySpec, chosen_studies
 from ...model.core.errors import InputError
 from ...validation.conformance.run import check_kind, kinds_to_run
 from ...validation.conformance.totals import ConformanceTotals, totals_from_file, totals_of
 from ...validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
 from ...validation.prediction.leave_out import LeftOut, can_leave_out, leave_out
+from ...validation.prediction.without import Without
 from ...validation.report.html import html_report
 from ...validation.report.report import report
 from ..support.files import require_matplotlib, whole_file
+from ..support.mechanisms import conformance_without, studies_without
 from ..tables.predict import tables_console
 from ..tables.validate import print_report
+from ..tables.without import conformance_line, print_without, study_line
 
 
 def validate_command(
@@ -44,11 +48,27 @@ def validate_command(
     conformance_json: Annotated[
         Path | None, typer.Option("--conformance-json", help="What `raidsim conformance --json` has printed.")
     ] = None,
+    without: Annotated[
+        str | None,
+        typer.Option(
+            "--without",
+            metavar="FIELD[,FIELD]",
+            help="Instead: what changes without these mechanisms; `all`: without each in turn, which takes hours.",
+        ),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
     ] = None,
 ) -> None:
     """Predict the studies as `raidsim predict` does, and judge the predictions."""
+    if without is not None:
+        others = {"--html": html, "--recalibrate": recalibrate, "--leave-out": leave_out_levels}
+        others["--conformance-json"] = conformance_json
+        for option, given in others.items():
+            if given:
+                raise InputError("--without", f"{option} too", "expected: one of the two")
+        _without(without, chosen_studies(studies or (), every), conformance, as_json, workers)
+        return
     if html is not None:
         _check_file(html)
     if conformance and conformance_json is not None:
@@ -69,6 +89,28 @@ def validate_command(
     else:
         print_report(tables_console(), made)
     if failed or (totals is not None and not totals.reached):
+        raise typer.Exit(1)
+
+
+def _without(text: str, studies: Sequence[StudySpec], conformance: bool, as_json: bool, workers: int | None) -> None:
+    """Predict the studies with mechanisms and without them, and print what changes."""
+    names = all_switches() if text == "all" else chosen_switches(text)
+    chosen = [Without((name,)) for name in names] if text == "all" else [Without(names)]
+
+    def tell(line: str) -> None:
+        typer.echo(line, err=as_json)
+
+    work = ([study.id for study in studies], names, text == "all")
+    with evaluating(workers, "validate-without", *work) as evaluator:
+        failed = studies_without(studies, chosen, evaluator, lambda each, found: tell(study_line(each, found)))
+        if conformance:
+            conformance_without(chosen, lambda each, kind: tell(conformance_line(each, kind)))
+    if as_json:
+        failures = [{"id": study, "error": error} for study, error in failed.items()]
+        typer.echo(json.dumps({"mechanisms": [each.document() for each in chosen], "failed": failures}))
+    else:
+        print_without(tables_console(), chosen)
+    if failed:
         raise typer.Exit(1)
 
 

@@ -10,7 +10,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...api.support.figures import SPEED, speed_figures, unit_of
+from ...api.support.figures import (
+    SPEED,
+    capacity,
+    once_in,
+    places_of,
+    probability,
+    rebuild_time,
+    speed_figures,
+    survived,
+    three_digits,
+    unit_of,
+)
 from ...calibration.uncertainty.model_interval import evidence_lines
 from ...model.files.quantities import format_duration
 from ...model.statistics.batch_means import Estimate
@@ -62,7 +73,7 @@ def _how(found: Comparison, settings: Settings, span: int | None) -> list[str]:
     runs = "1 run" if found.replications == 1 else f"{found.replications} runs"
     lines = [f"{runs} of each design with the same requests; ± is half of a 90 % interval"]
     if span is not None and len(found.designs) > 1:
-        lines.append(f"requests go to the first {_bytes(span)} of each, what the smallest design has")
+        lines.append(f"requests go to the first {capacity(span)} of each, what the smallest design has")
     if not found.precise and settings.precision is not None:
         lines.append(f"{100 * settings.precision:g} % was not reached with that")
     return lines
@@ -119,9 +130,9 @@ def _reports(designs: Sequence[Measured], baseline: int) -> Table:
 def _with_interval(estimate: Estimate, scale: float) -> str:
     mean, half = scale * estimate.mean, scale * estimate.half_width
     if not math.isfinite(half):
-        return _number(mean)
-    places = _places(half) - 1 if half else _places(mean)
-    places = max(0, min(places, _places(mean) + 1))
+        return three_digits(mean)
+    places = places_of(half) - 1 if half else places_of(mean)
+    places = max(0, min(places, places_of(mean) + 1))
     return f"{mean:,.{places}f} ±{half:,.{places}f}"
 
 
@@ -153,12 +164,9 @@ def _facts(designs: Sequence[Measured]) -> Table:
     for each in designs:
         facts = each.facts
         assert facts is not None
-        survives = str(facts.survives_any)
-        if facts.survives_at_most > facts.survives_any:
-            survives = f"{survives} to {facts.survives_at_most}"
         busy = f"{100 * each.utilisation:.0f} %"
         limit = each.bottleneck + ("; more comes than can be done" if each.saturated else "")
-        cells = [_bytes(facts.usable_bytes), _bytes(facts.raw_bytes), survives, busy, limit]
+        cells = [capacity(facts.usable_bytes), capacity(facts.raw_bytes), survived(facts), busy, limit]
         _row(table, each, cells)
     return table
 
@@ -171,8 +179,8 @@ def _rebuilds(designs: Sequence[Measured]) -> Table:
             words = "refused" if each.rebuild_refused else "none"
             _row(table, each, [words, "", words, ""])
             continue
-        loaded = "does not finish while the array is saturated" if times.starves else _time(times.loaded_s)
-        _row(table, each, [_time(times.idle_s), times.idle_limit, loaded, times.loaded_limit])
+        loaded = "does not finish while the array is saturated" if times.starves else rebuild_time(times.loaded_s)
+        _row(table, each, [rebuild_time(times.idle_s), times.idle_limit, loaded, times.loaded_limit])
     return table
 
 
@@ -192,10 +200,10 @@ def _risks(designs: Sequence[Measured]) -> Table:
         if risk is None:
             _row(table, each, ["unknown", "", "", "", ""])
             continue
-        errors = "unknown" if risk.life_from_read_errors is None else _probability(risk.life_from_read_errors)
-        once = _once_in(math.inf if risk.losses_per_year <= 0 else 1.0 / risk.losses_per_year)
-        cells = [_probability(risk.over_life), _probability(risk.life_from_failures), errors]
-        _row(table, each, [*cells, _probability(risk.per_year), once])
+        errors = "unknown" if risk.life_from_read_errors is None else probability(risk.life_from_read_errors)
+        once = once_in(math.inf if risk.losses_per_year <= 0 else 1.0 / risk.losses_per_year)
+        cells = [probability(risk.over_life), probability(risk.life_from_failures), errors]
+        _row(table, each, [*cells, probability(risk.per_year), once])
     return table
 
 
@@ -231,7 +239,7 @@ def _curve(each: Measured) -> Table:
                 point.figures.get(f"{op}_{figure}_seconds", math.nan) for op in ops for figure in ("mean", "p99")
             ]
         mark = "knee" if point is curve.knee else "too much" if point.saturated else ""
-        cells = [f"{point.offered_iops:,.0f}", f"{point.iops:,.0f}", *(_number(1e3 * value) for value in values)]
+        cells = [f"{point.offered_iops:,.0f}", f"{point.iops:,.0f}", *(three_digits(1e3 * value) for value in values)]
         table.add_row(*cells, mark)
     return table
 
@@ -283,43 +291,3 @@ def _assumed(service: ServiceSpec) -> str:
         f"data loss: {how} at {words}, a drive replaced after {format_duration(service.replacement)} where no spare "
         f"stands by, all data {checks}; real drives do worse"
     )
-
-
-def _time(seconds: float | None) -> str:
-    if seconds is None:
-        return "none"
-    return "stands still" if math.isinf(seconds) else format_duration(seconds)
-
-
-def _once_in(years: float) -> str:
-    """Two digits that count: nobody knows more."""
-    if years > 1e9:
-        return "more than 1e9 years"
-    rounded = float(f"{years:.2g}")
-    return f"{rounded:,.0f} years" if rounded >= 10 else f"{rounded:g} years"
-
-
-def _probability(value: float) -> str:
-    if not value:
-        return "0"
-    return f"{100 * value:.2g} %" if value >= 1e-4 else f"{value:.1e}"
-
-
-def _number(value: float) -> str:
-    """Three digits that count, and no fewer before the point."""
-    if not math.isfinite(value):
-        return "unknown"
-    if not value:
-        return "0"
-    return f"{value:,.{_places(value)}f}"
-
-
-def _places(value: float) -> int:
-    return min(9, max(0, 2 - math.floor(math.log10(abs(value))))) if value else 0
-
-
-def _bytes(size: int) -> str:
-    for unit, factor in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size >= factor:
-            return f"{_number(size / factor)} {unit}"
-    return f"{size:,} bytes"

@@ -25,10 +25,18 @@ def tables_console() -> Console:
     return console if console.is_terminal else Console(width=_WIDTH)
 
 
+def fit_lines(failures: Sequence[str], misfits: Sequence[str]) -> list[Text]:
+    """What is wrong with a fit, for the top of its tables."""
+    wrong = [f"The fit failed: {line}." for line in failures] + [f"Not explained: {line}." for line in misfits]
+    return [Text(line, style="red") for line in wrong]
+
+
 def print_study(console: Console, comparison: StudyComparison) -> None:
     """Everything about one study."""
     study = comparison.study
     console.print(Text(study.title, style="bold"), Text(f"({study.source.author}, {study.source.date})"))
+    for warning in fit_lines(comparison.failures, comparison.misfits):
+        console.print(warning)
     if comparison.profile is not None:
         console.print(_parameters(comparison.profile))
         for line in _doubts(comparison.profile):
@@ -110,10 +118,6 @@ def _parameters(profile: Profile) -> Table:
 def _doubts(profile: Profile) -> list[str]:
     """What a reader must know about the fit before trusting it, in words."""
     lines = []
-    if not profile.converged:
-        lines.append(f"The fit stopped before it converged: {profile.message}")
-    if profile.at_bounds():
-        lines.append(f"The fit stopped at the bounds of {', '.join(profile.at_bounds())}.")
     if profile.undetermined():
         lines.append(f"The calibrated cells say next to nothing about {', '.join(profile.undetermined())}.")
     for first, second, value in profile.inseparable():

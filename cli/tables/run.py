@@ -21,6 +21,7 @@ from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.designs.array_words import array_words
 from ...scenarios.designs.file_system_words import file_system_words
+from ...scenarios.questions.latency_shape import latency_shape
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.base.prediction import Prediction, RebuildProgress
@@ -76,6 +77,9 @@ def print_prediction(
     if len(prediction.bottlenecks) > 1:
         for phase, words in prediction.bottlenecks.items():
             console.print(Text(f"  {phase}: {words}"))
+    shape = latency_shape(prediction)
+    if shape is not None:
+        console.print(Text(shape))
 
 
 def print_without_bottleneck(

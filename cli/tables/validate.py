@@ -13,15 +13,25 @@ from ...validation.prediction.baseline_comparison import GROUPINGS, Judged, grou
 from ...validation.prediction.baselines import BASELINES
 from ...validation.prediction.comparison import INTERVAL, summarise
 from ...validation.prediction.proportion import Proportion
-from ...validation.report.report import NO_SUSPECT, NOTEWORTHY_PCT, Report, coverage, suspects, unanswered
-from ...validation.report.words import conformance_words, percent, standings
+from ...validation.report.report import (
+    NO_SUSPECT,
+    NOTEWORTHY_PCT,
+    Report,
+    coverage,
+    coverage_by_class,
+    suspects,
+    unanswered,
+)
+from ...validation.report.words import conformance_words, fit_warnings, percent, standings
 from .predict import print_all
 
 _RED = "red"
 
 
 def print_report(console: Console, report: Report) -> None:
-    """The report in tables."""
+    """The report in tables, after what is wrong with fits."""
+    for line in fit_warnings(report):
+        console.print(Text(line, style=_RED))
     print_all(console, report.comparisons, report.failed)
     for part in report.parts():
         if part.predicted:
@@ -40,6 +50,7 @@ def _print_part(console: Console, part: Report) -> None:
     """How right the predictions of some studies are."""
     what = " (modern studies)" if part.studies[0].modern else ""
     console.print(_coverage(part, what))
+    console.print(_coverage_by_class(part, what))
     console.print(_baselines(part, what))
     for line in _weaknesses(part):
         console.print(Text(line))
@@ -67,14 +78,22 @@ def _coverage(report: Report, what: str) -> Table:
     return table
 
 
-def _add_coverage(table: Table, name: str, covered: Proportion) -> None:
+def _coverage_by_class(report: Report, what: str) -> Table:
+    title = f"The same by kind of figure; intervals are learnt from all other studies{what}"
+    table = _table(title, ("kind of figure",), ("studies", "cells", "inside", "share", "95 % limits", "intervals"))
+    for name, (covered, studies) in coverage_by_class(report.studies).items():
+        _add_coverage(table, name, covered, str(studies))
+    return table
+
+
+def _add_coverage(table: Table, name: str, covered: Proportion, *more: str) -> None:
     if not covered.n:
         return
     low, high = (f"{100 * limit:.0f}" for limit in covered.limits)
     verdict = covered.against(INTERVAL)
     marked = Text(verdict, style="" if verdict == "as promised" else _RED)
     share = percent(100 * (covered.share or 0.0))
-    table.add_row(name, str(covered.n), str(covered.count), share, f"{low} - {high} %", marked)
+    table.add_row(name, *more, str(covered.n), str(covered.count), share, f"{low} - {high} %", marked)
 
 
 def _baselines(report: Report, what: str) -> Table:

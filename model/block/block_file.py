@@ -38,13 +38,11 @@ class BlockFile(Wrapper):
         "_plugs",
         "_reads_above",
         "_sleepers",
-        "_submit",
         "_writes_above",
     )
 
     def __init__(self, device: Device, host: Host, reads_above: int, writes_above: int, piece_bytes: int = 0) -> None:
         super().__init__(device)
-        self._submit = device.submit
         self._plugs = host.thread_plugs
         self._plug_limits = host.plug_limits
         self._sleepers = host.sleepers
@@ -75,11 +73,11 @@ class BlockFile(Wrapper):
         one_piece = size <= unit and request.offset % unit + size <= unit
         issuer = request.issuer
         if one_piece or size <= above or op == TRIM or self._held or issuer in self._plugs:
-            self._submit(request)
+            self.device.submit(request)
             return
         plug = self._plugs[issuer] = TaskPlug(limits=self._plug_limits)
         plug.start()
-        self._submit(request)
+        self.device.submit(request)
         thread = self._sleepers.get(issuer) if self._sleepers else None
         if thread is not None and thread.sleeps:
             # The task blocks for a tag in the middle of the call. What it submits afterwards is plugged, too.

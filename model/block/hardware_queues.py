@@ -117,7 +117,7 @@ class HardwareQueues(BlkMqQueue):
             self.queued_write_bytes += request.size
         if throttle is not None:
             throttle.passed(queued)
-        self._device_submit(queued)
+        self.device.submit(queued)
 
     def _allocate(self, request: Request) -> None:
         """Give `request` a tag of its thread's queue, or let it wait for one."""
@@ -141,14 +141,17 @@ class HardwareQueues(BlkMqQueue):
     def _send(self, queued: QueuedRequest) -> None:
         if self._throttle is not None:
             self._throttle.sent(queued)
-        self._device_submit(queued)
+        self.device.submit(queued)
 
     def _done(self, queued: Any) -> None:
         issuer = queued.issuer
         core = issuer % self._cores
         queue = core % self.hardware_queues
         self._free[queue] += 1
-        self._host.complete_command(core if self.spreads and issuer >= 0 else None)
+        if issuer < 0:
+            self._host.complete_command_of(issuer)
+        else:
+            self._host.complete_command(core if self.spreads else None)
         if queued.op:
             self.queued_write_bytes -= queued.size
         if issuer > RESYNC_THREADS and issuer != RESYNC_ISSUER:

@@ -74,7 +74,7 @@ class BlkMqQueue(SubmittingThreads):
     __slots__ = (
         "_command_s",
         "_cores",
-        "_device_submit",
+        "_cpu",
         "_dispatch_list",
         "_engine",
         "_finished",
@@ -86,7 +86,6 @@ class BlkMqQueue(SubmittingThreads):
         "_host",
         "_idle_until",
         "_in_flight",
-        "_interrupt",
         "_limited_sync",
         "_releasing",
         "_switch_s",
@@ -131,7 +130,6 @@ class BlkMqQueue(SubmittingThreads):
         super().__init__(engine, host, device)
         self._engine = engine
         self._host = host
-        self._device_submit = device.submit
         self.depth = depth
         self.scheduler = scheduler
         self._finished = self._done
@@ -161,7 +159,7 @@ class BlkMqQueue(SubmittingThreads):
         self._gives_way_until = 0.0
         self._switch_s = host.prices.switch_s
         self._command_s = host.prices.command_s
-        self._interrupt = host.cpu.interrupt
+        self._cpu = host.cpu
         self.queued_write_bytes = self.foreground_bytes = self.merges = 0
         if throttle is not None:
             throttle.attach(self._release, tags)
@@ -305,7 +303,7 @@ class BlkMqQueue(SubmittingThreads):
             self._in_flight += 1
             if queued.op == READ and self._throttle is not None:
                 self._throttle.sent(queued)
-            self._device_submit(queued)
+            self.device.submit(queued)
 
     def _free_tag(self, queued: QueuedRequest) -> None:
         self._free_tags += 1
@@ -338,7 +336,7 @@ class BlkMqQueue(SubmittingThreads):
         self._in_flight += 1
         if queued.op == READ and self._throttle is not None:
             self._throttle.sent(queued)
-        self._device_submit(queued)
+        self.device.submit(queued)
 
     def _dispatch(self) -> None:
         """Fill the device's depth; one more request is taken from the scheduler, and is the next whatever comes."""
@@ -390,10 +388,13 @@ class BlkMqQueue(SubmittingThreads):
         self._free_tags += 1
         self._freed += 1
         issuer = queued.issuer
-        # The same as Host.complete_command(), inlined.
-        self._host.commands += 1
-        if self._command_s:
-            self._interrupt(self._command_s, issuer % self._cores if self.spreads and issuer >= 0 else None)
+        if issuer < 0:
+            self._host.complete_command_of(issuer)
+        else:
+            # The same as Host.complete_command(), inlined.
+            self._host.commands += 1
+            if self._command_s:
+                self._cpu.interrupt(self._command_s, issuer % self._cores if self.spreads else None)
         if queued.op:
             if queued.parts[0].sync <= self._limited_sync:
                 self._free_write_tags += 1

@@ -86,7 +86,6 @@ class HardDisk(Device):
         "_pending",
         "_read_done_s",
         "_read_s",
-        "_reserve",
         "_sector_mask",
         "_sent",
         "_slowest_inverse",
@@ -132,7 +131,6 @@ class HardDisk(Device):
             # a cable that is as fast and nobody else's: what passes the one finds the other free.
             path = Path((Link(f"{name} interface", spec.interface_rate), *path.links))
         self.path = path
-        self._reserve = path.reserve
         self._through = bool(path.links)
         self._channel = channel
         geometry, seeks = mechanics(spec)
@@ -471,7 +469,7 @@ class HardDisk(Device):
         begin = now + (self._write_s if self._write_data_s < 0.0 else self._write_data_s)
         sent = begin + request.size * self._slowest_write_inverse
         if self._through:
-            across = self._reserve(now, begin, request.size, True)
+            across = self.path.reserve(now, begin, request.size, True)
             if across > sent:
                 sent = across
         return sent
@@ -485,7 +483,7 @@ class HardDisk(Device):
             begin = first
         end = begin + duration
         if self._through:
-            across = self._reserve(now, begin, size)
+            across = self.path.reserve(now, begin, size)
             if across > end:
                 end = across
         return end if end > ready else ready
@@ -501,7 +499,7 @@ class HardDisk(Device):
             begin += media.geometry.transfer_s(offset, wanted)
         end = begin + size * self._slowest_inverse
         if self._through:
-            across = self._reserve(now, begin, size)
+            across = self.path.reserve(now, begin, size)
             if across > end:
                 end = across
         last = ready + SECTOR * self._slowest_inverse
@@ -537,7 +535,7 @@ class HardDisk(Device):
         begin = self.media.make_room(offset, size, at)
         end = begin + size * self._slowest_write_inverse
         if self._through:
-            across = self._reserve(now, begin, size, True)
+            across = self.path.reserve(now, begin, size, True)
             if across > end:
                 end = across
         self.media.in_flight += size

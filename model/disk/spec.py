@@ -183,7 +183,8 @@ class DriveSpec(Spec):
     """Positioning time (s) that a second of waiting makes up for when the drive chooses the next command.
 
     Larger is fairer and slower. The form is that of Worthington, Ganger and Patt, SIGMETRICS 1994; the value is
-    assumed: a read that lies a full stroke away waits for seconds, and throughput is within 5 % of what it is at 0.
+    assumed: a read that lies an average seek and half a turn away waits for 2 s, and throughput is within 5 % of what
+    it is at 0. (Command aging limit of Ultrastar drives: 48 times 50 ms, Ultrastar C15K600 specification, 18.10.2.)
     """
     queue_effort: Fraction = 0.5
     """Share (0 to 1) of the waiting commands, the oldest, among which the firmware looks for the nearest.

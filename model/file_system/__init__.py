@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .file_system import FileSystem
-from .geometry import on_array
+from .geometry import on_array, with_log_on
 from .nodes import Directory, File
 from .settings import (
     FileSystemSettings,
@@ -23,4 +23,5 @@ __all__ = [
     "file_system_sources",
     "instead_of",
     "on_array",
+    "with_log_on",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import Any
 
+from ..core.device import Device
 from ..core.engine import Engine
 from ..core.request import DAEMON_ISSUER, WAITED, WRITE_THROUGH
 from ..core.signal import Signal
@@ -45,6 +46,8 @@ class BlockJournal:
         Of the file system.
     start, size
         Address of the journal, and its bytes.
+    device
+        What it is on, if that is another device than the cache's.
     """
 
     __slots__ = (
@@ -56,21 +59,41 @@ class BlockJournal:
         "_settings",
         "_shadow",
         "_started",
+        "_to_forget",
         "area",
     )
 
-    def __init__(self, engine: Engine, cache: PageCache, settings: FileSystemSettings, start: int, size: int) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        cache: PageCache,
+        settings: FileSystemSettings,
+        start: int,
+        size: int,
+        device: Device | None = None,
+    ) -> None:
         self._engine = engine
         self._cache = cache
         self._settings = settings
-        self.area = JournalArea(cache, start, size, settings.block, settings.journal_head, settings.journal_head)
+        head = settings.journal_head
+        self.area = JournalArea(cache, start, size, settings.block, head, head, device)
         # On a file system that is too small for its journal, that is smaller, and so are its transactions.
         self._most = settings.transaction if size == settings.journal_size else min(settings.transaction, size // 4)
         self._running = _Transaction()
         self._committing: _Transaction | None = None
         self._shadow: Signal | None = None
         self._started = Signal()
+        self._to_forget: dict[int, None] = {}  # committed, and at the last commit not yet in their places
         engine.spawn(self._commit_thread())
+
+    def keeps(self) -> list[int]:
+        """Blocks that stay in memory although they are clean: of transactions, and of those that are not forgotten.
+
+        A committed block is forgotten at the first commit after it has been written to its place (Linux
+        fs/jbd2/checkpoint.c, __jbd2_journal_clean_checkpoint_list).
+        """
+        committing = self._committing.blocks if self._committing is not None else {}
+        return list(self._running.blocks | committing | self._to_forget)
 
     def holds(self, address: int) -> bool:
         if address in self._running.blocks:
@@ -149,6 +172,8 @@ class BlockJournal:
 
     def _write(self, transaction: _Transaction) -> Generator[Any, Any, None]:
         cache, block = self._cache, self._settings.block
+        dirty = cache.device_file.dirty
+        self._to_forget = {each: None for each in self._to_forget if dirty.run_from(each) > each}
         ordered = [file for file in transaction.files if file.dirty or file.writing_bytes]
         yield from cache.write_back_all(ordered, DAEMON_ISSUER)
         size = (len(transaction.blocks) + 1) * block
@@ -162,11 +187,12 @@ class BlockJournal:
         if freed:
             yield self.area.move_tail(freed, block, WRITE_THROUGH if self._settings.barrier else WAITED)
         if self._settings.barrier:
-            yield cache.flush_device()
+            yield from self.area.flush()
             yield self.area.write(block, WRITE_THROUGH)
         else:
             yield self.area.write(block)
         running = self._running.blocks
+        self._to_forget.update(transaction.blocks)
         for address in transaction.blocks:
             if address not in running:
                 cache.mark_dirty(cache.device_file, address, address + block)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.device import Device
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..memory.page_cache import PageCache
@@ -61,6 +62,8 @@ class FileSystem:
         Inodes and names the kernel keeps; None for all.
     scale
         Of the run, in which everything is as many times smaller.
+    journal_device
+        What the journal is on, if that is another device.
 
     Attributes
     ----------
@@ -102,12 +105,14 @@ class FileSystem:
         age: float = 0.0,
         inodes_in_memory: int | None = None,
         scale: int = 1,
+        journal_device: Device | None = None,
     ) -> None:
         self._engine = engine
         self._host = host
         self._cache = cache
         self.settings = settings
-        behind = settings.journal_size if settings.journal_place == "end" else 0
+        inside = journal_device is None
+        behind = settings.journal_size if inside and settings.journal_place == "end" else 0
         self._groups = Groups(settings, capacity - behind, random, age, scale)
         self._allocator = Allocator(settings, self._groups)
         self._items = LogItems(settings, self._groups) if settings.checkpoints else None
@@ -116,7 +121,7 @@ class FileSystem:
         self._names = Names(settings.entry, linear, settings.entry_unit, settings.inline_entry, spare)
         self._inodes = Inodes(settings, self._groups)
         self._placement = Placement(settings.directories, self._groups, random)
-        self.journal = self._new_journal(capacity)
+        self.journal = self._new_journal(capacity, journal_device)
         self.metadata = Metadata(cache, self.journal, settings, self._groups)
         self._kept = InodeCache(
             engine, cache, settings, self._names, self._inodes, self.metadata, cycle_s, inodes_in_memory
@@ -132,13 +137,15 @@ class FileSystem:
         self._begin_directory(root)
         root.in_memory = False
 
-    def _new_journal(self, capacity: int) -> Journal:
+    def _new_journal(self, capacity: int, device: Device | None) -> Journal:
         """The journal, which was made with the file system; within a group it fills no more than half of it."""
         settings, groups = self.settings, self._groups
         if settings.journal == "none":
             return NoJournal(self._cache, settings.block)
         size = journal_bytes(settings, capacity)
-        if settings.flexible:
+        if device is not None:
+            start, size = 0, min(size, device.capacity // settings.block * settings.block)
+        elif settings.flexible:
             start = groups.set_aside_journal(size)
         elif settings.journal_place == "end":
             start = capacity // settings.block * settings.block - size
@@ -147,8 +154,8 @@ class FileSystem:
             middle = groups.count // 2 if settings.journal_place == "middle" else 0
             start = groups.set_aside(middle, size, settings.stripe_unit)
         if settings.journal == "blocks":
-            return BlockJournal(self._engine, self._cache, settings, start, size)
-        return RecordJournal(self._engine, self._cache, settings, start, size, self._items)
+            return BlockJournal(self._engine, self._cache, settings, start, size, device)
+        return RecordJournal(self._engine, self._cache, settings, start, size, self._items, device)
 
     @property
     def free_bytes(self) -> int:
@@ -192,6 +199,16 @@ class FileSystem:
         Such an inode cannot go until it has been written to its place (fs/xfs/xfs_icache.c, xfs_reclaim_inode).
         """
         self._kept.drop(self.journal.holds if self.settings.checkpoints else None)
+
+    def drop_metadata(self) -> None:
+        """Clean blocks of metadata go from memory, but for the descriptors, which a mount keeps, and the journal's."""
+        pages, device = self._cache.pages, self._cache.device_file
+        pages.forget(device)
+        kept = self.journal.keeps() if isinstance(self.journal, BlockJournal) else []
+        for number in range(self._groups.count):
+            kept += self._groups.descriptors(number)
+        for address in kept:
+            pages.add(device, address, address + self.settings.block)
 
     # Names
 

@@ -110,6 +110,23 @@ def group_count(settings: FileSystemSettings, capacity: int) -> int:
     return max(1, -(-(capacity - least) // max(settings.group, size)))
 
 
+def with_log_on(settings: FileSystemSettings, plain: FileSystemSettings, layout: Layout | None) -> FileSystemSettings:
+    """A file system with its journal on another device: a log takes its stripe unit from that device.
+
+    Parameters
+    ----------
+    settings
+        As mkfs makes it with its journal inside.
+    plain
+        As it is on a drive.
+    layout
+        What the journal's device shows of its chunks; None if it has none.
+    """
+    there = on_array(plain, layout)
+    log = {name: getattr(there, name) for name in ("log_unit", "log_write", "journal_head")}
+    return settings.model_copy(update=log)
+
+
 def on_array(settings: FileSystemSettings, layout: Layout | None) -> FileSystemSettings:
     """A file system as mkfs makes it on an array.
 

@@ -16,6 +16,7 @@ from collections.abc import Generator, Iterable
 from functools import partial
 from typing import Any, Protocol
 
+from ..core.device import Device
 from ..core.request import DAEMON_ISSUER, WAITED, WRITE, Request
 from ..core.signal import Signal
 from ..memory.page_cache import PageCache
@@ -118,6 +119,8 @@ class JournalArea:
         Contiguous bytes of it that are written with one bio.
     head, first
         Where in it the first write goes, and where it goes on when its end is reached (bytes).
+    device
+        What it is on, if that is another device than the cache's.
 
     Attributes
     ----------
@@ -125,12 +128,25 @@ class JournalArea:
         Where it lies, and how large it is (bytes).
     used
         Bytes written since all that was committed was in its place.
+    external
+        Whether it is on a device of its own.
     """
 
-    __slots__ = ("_bio_bytes", "_cache", "_emptied", "_first", "_head", "size", "start", "used")
+    __slots__ = ("_bio_bytes", "_cache", "_device", "_emptied", "_first", "_head", "external", "size", "start", "used")
 
-    def __init__(self, cache: PageCache, start: int, size: int, bio_bytes: int, head: int = 0, first: int = 0) -> None:
+    def __init__(
+        self,
+        cache: PageCache,
+        start: int,
+        size: int,
+        bio_bytes: int,
+        head: int = 0,
+        first: int = 0,
+        device: Device | None = None,
+    ) -> None:
         self._cache = cache
+        self._device = cache.device if device is None else device
+        self.external = device is not None
         self._bio_bytes = bio_bytes
         self.start = start
         self._head = head
@@ -159,8 +175,11 @@ class JournalArea:
             if not left:
                 done.fire()
 
-        device = self._cache.device
-        self._cache.plug()
+        device = self._device
+        if self.external:
+            device.plug()
+        else:
+            self._cache.plug()
         for address, piece in pieces:
             device.submit(Request(WRITE, address, piece, written, DAEMON_ISSUER, sync))
         device.unplug()
@@ -170,10 +189,22 @@ class JournalArea:
         """Write the superblock of the journal, its first block, which says that `freed` bytes may be written again."""
         self.used -= freed
         done = Signal()
-        device = self._cache.device
+        device = self._device
         device.submit(Request(WRITE, self.start, block, partial(_written, done), DAEMON_ISSUER, sync))
         device.unplug()
         return done
+
+    def flush(self) -> Generator[Any, Any, None]:
+        """Flush the caches of the file system's device, and then those of the journal's if that is another one.
+
+        Sources: Linux fs/jbd2/commit.c, jbd2_journal_commit_transaction (t_need_data_flush); fs/xfs/xfs_log.c,
+        xlog_write_iclog.
+        """
+        yield self._cache.flush_device()
+        if self.external:
+            done = Signal()
+            self._device.flush(done.fire)
+            yield done
 
     def make_room(self, size: int) -> Generator[Any, Any, None]:
         """Wait until `size` bytes may be written: when they may not, all that was committed goes to its place."""

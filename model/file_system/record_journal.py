@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import Any
 
+from ..core.device import Device
 from ..core.engine import Engine
 from ..core.request import DAEMON_ISSUER, WRITE_THROUGH
 from ..core.signal import Signal, fire_all
@@ -36,7 +37,7 @@ class RecordJournal:
 
     Parameters
     ----------
-    engine, cache, settings, start, size
+    engine, cache, settings, start, size, device
         As of a :class:`BlockJournal`.
     items
         Sizes of what is in a checkpoint; None for a journal without checkpoints.
@@ -70,11 +71,12 @@ class RecordJournal:
         start: int,
         size: int,
         items: LogItems | None = None,
+        device: Device | None = None,
     ) -> None:
         self._engine = engine
         self._cache = cache
         self._settings = settings
-        self.area = JournalArea(cache, start, size, _LOG_BIO, settings.journal_head)
+        self.area = JournalArea(cache, start, size, _LOG_BIO, settings.journal_head, device=device)
         self._blocks: dict[int, None] = {}
         self._kinds = items
         self._items: set[int] = set()
@@ -215,9 +217,9 @@ class RecordJournal:
         if self._settings.barrier:
             *before, last = self._pieces(size)
             if before:
-                yield cache.flush_device()
+                yield from self.area.flush()
                 yield from self._all([self.area.write(piece) for piece in before])
-            yield cache.flush_device()
+            yield from self.area.flush()
             yield self.area.write(last, WRITE_THROUGH)
         else:
             yield self.area.write(size)

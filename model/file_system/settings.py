@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from ..files.catalogue_file import SourcedValue, catalogue_file, load_sourced
 from ..files.description import Duration, PositiveDuration, PositiveSize, Size, Spec
+from ..files.switches import as_switched
 
 CATALOGUE = Path(__file__).parent / "catalogue"
 
@@ -175,6 +176,9 @@ class FileSystemSettings(Spec):
     """Open files up to this size are put down one behind the other, in regions of 2 MiB."""
     aligns: bool = False
     """Whether the first bytes of a file get an address that is a multiple of their number, a power of two."""
+    unaligned_alone: bool = False
+    """If true, a direct write of a part of a block has its file to itself: it waits for all other direct I/O of the
+    file, and the other I/O waits for it."""
     aged_run: PositiveSize
     """Mean length of a free run on a file system of age 1."""
     create_cycles: float = Field(ge=0)
@@ -230,7 +234,7 @@ def _loaded(path: Path) -> tuple[FileSystemSettings, dict[str, SourcedValue]]:
 
 def file_system_settings(name: str) -> FileSystemSettings:
     """The file system called `name`; raises `InputError` naming the ones there are."""
-    return _loaded(catalogue_file(CATALOGUE, "file system", name))[0]
+    return as_switched("file_system", _loaded(catalogue_file(CATALOGUE, "file system", name))[0])
 
 
 def file_system_sources(name: str) -> dict[str, SourcedValue]:

@@ -124,7 +124,7 @@ Fraction = Annotated[
 class Spec(BaseModel):
     """Base of every description: frozen, no unknown keys, no NaN, and no true/false where a number belongs."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     # A validator of all fields would do, were it not for the fields that tell union members apart.
     @model_validator(mode="before")

@@ -11,6 +11,7 @@ import difflib
 import re
 import types
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -47,6 +48,12 @@ _LENGTHS = {
 """The bound that pydantic names, and how it is said."""
 
 
+@lru_cache(maxsize=64)
+def _adapter(model_class: Any) -> TypeAdapter[Any]:
+    """What validates a class of descriptions, built once."""
+    return TypeAdapter(model_class)
+
+
 def load_spec(model_class: type[_Model], path: Path | str) -> _Model:
     """The description in a YAML file; raises `InputError` naming file, line and field."""
     data, positions = read_yaml(path)
@@ -76,7 +83,8 @@ def validate(model_class: type[_Model], data: object, positions: Positions | Non
         About the first thing that is wrong, and how many more there are.
     """
     try:
-        return TypeAdapter(model_class).validate_python(data, context={"units": "required"})
+        found: _Model = _adapter(model_class).validate_python(data, context={"units": "required"})
+        return found
     except ValidationError as error:
         raise _first_error(model_class, data, positions, error) from None
     except InputError as error:

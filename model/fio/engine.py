@@ -118,8 +118,16 @@ class FioEngine:
 
     @property
     def now(self) -> float:
-        """The time as the thread has it: what it owes the CPU has passed for it (s)."""
-        return self._engine._now + self.owed_s
+        """The time as the thread has it: it has its core again, and what it owes the CPU has passed for it (s)."""
+        return self._resumes() + self.owed_s
+
+    def _resumes(self) -> float:
+        """When the core that the thread stays on has woken up and done what comes before the thread (s)."""
+        now = self._engine._now
+        if self._core is None:
+            return now
+        free = self._host.cpu.free_on(self._core)
+        return free if free > now else now
 
     def _spend(self, seconds: float) -> None:
         self.cpu_s += seconds
@@ -143,7 +151,7 @@ class FioEngine:
         statistics.system_s += count * (self._submit_s - self._user_s)
         self.cpu_s += seconds
         owed, self.owed_s = self.owed_s + seconds, 0.0
-        began = engine._now + owed - seconds
+        began = self._resumes() + owed - seconds
         if owed:
             yield self._host.cpu.run(owed, self._core)
         device = queued[0][0].device
@@ -236,7 +244,7 @@ class FioEngine:
             self._finished = []
         self._outstanding -= len(taken)
         self._spend(len(taken) * self._complete_s)
-        now, statistics = self._engine._now + self.owed_s, self.statistics
+        now, statistics = self.now, self.statistics
         statistics.completed(len(taken))
         directions = statistics.directions
         completions = self.completions if self.counting else None

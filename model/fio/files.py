@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -109,6 +110,61 @@ class DirectFile:
         """Tell the device that these bytes hold nothing any more (BLKDISCARD)."""
         assert self._contiguous is not None
         issue(self.device, self._contiguous + offset, size, done, issuer)
+
+
+class LockedFile(DirectFile):
+    """A file with O_DIRECT of which a write of a part of a block has all for itself.
+
+    The file system takes the inode's lock for writing, waits for all direct I/O under way, and holds the lock until the
+    write is complete; other I/Os share the lock (Linux fs/ext4/file.c, ext4_dio_write_checks and ext4_unaligned_io; XFS
+    shares it for writes over what is there, fs/xfs/xfs_file.c, xfs_file_dio_write_unaligned since 5.12). An I/O that
+    finds the lock taken waits in order.
+
+    Parameters
+    ----------
+    device, place, flushes, inode
+        As of a :class:`DirectFile`.
+    block
+        Bytes of a block of the file system.
+    """
+
+    __slots__ = ("_alone", "_block", "_under_way", "_waiting")
+
+    def __init__(
+        self, device: Device, place: Callable[[int, int], Any], flushes: bool, inode: Lock | None, block: int
+    ) -> None:
+        super().__init__(device, None, place, flushes, inode)
+        self._block = block
+        self._under_way = 0
+        self._alone = False
+        self._waiting: deque[tuple[bool, Callable[[], None]]] = deque()
+
+    def submit(
+        self, op: int, offset: int, size: int, done: Callable[[Request], None], issuer: int, parent: Any
+    ) -> None:
+        """Send an I/O when it has the lock; see :meth:`DirectFile.submit`."""
+        alone = op == WRITE and bool(offset % self._block or size % self._block)
+
+        def ended(request: Request) -> None:
+            self._under_way -= 1
+            self._alone = False
+            done(request)
+            self._let_in()
+            self.device.unplug()
+
+        send = super().submit
+        self._waiting.append((alone, lambda: send(op, offset, size, ended, issuer, parent)))
+        self._let_in()
+
+    def _let_in(self) -> None:
+        while self._waiting:
+            alone, send = self._waiting[0]
+            if self._alone or (alone and self._under_way):
+                break
+            self._waiting.popleft()
+            self._under_way += 1
+            self._alone = alone
+            send()
 
 
 def _joined(request: Request) -> None:

@@ -37,6 +37,9 @@ class CacheSection(PageCacheSettings):
         than the second.
     counts_activations
         Whether the active list of pages is aged by what is looked at on the inactive one, or by what is reclaimed.
+    half_pace
+        If true, the active list is looked through at half the pace of the inactive one (2.4.10 to 2.6.8). If false, at
+        the same pace.
     second_chance
         Whether active pages that were used stay on their list for another round, which is half as fast.
     raw_devices
@@ -59,6 +62,7 @@ class CacheSection(PageCacheSettings):
     memory: Literal["low", "all"]
     """Which part of the memory the limits are shares of."""
     counts_activations: bool = False
+    half_pace: bool = False
     second_chance: bool = False
     raw_devices: bool = True
     loop_cached: bool = False

@@ -11,6 +11,7 @@ from pydantic import AfterValidator
 from ..core.errors import InputError
 from ..files.description import refusal
 from ..files.description_errors import validate
+from ..files.switches import as_switched
 from ..files.yaml_files import read_yaml
 from .distributions import distributions
 from .releases import nearest
@@ -24,7 +25,6 @@ def kernel_names() -> list[str]:
     return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
 
 
-@cache
 def kernel(name: str, place: str = "kernel") -> KernelSpec:
     """The kernel called `name` ("linux-2.6.8", "debian12"); its file may say what differs from another one's (`as`).
 
@@ -33,6 +33,12 @@ def kernel(name: str, place: str = "kernel") -> KernelSpec:
     InputError
         If there is none; names the nearest.
     """
+    return as_switched("kernel", whole_kernel(name, place))
+
+
+@cache
+def whole_kernel(name: str, place: str = "kernel") -> KernelSpec:
+    """The same with all mechanisms, whatever is switched off (:mod:`raidsim.model.files.switches`)."""
     known = canonical(name)
     if known is None:
         raise InputError(place, f"unknown kernel {name!r}", choice_of_kernels(name))

@@ -54,12 +54,10 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
         requests of each direction in front of a drive with one hardware queue.
     wake_share, wakes_one
         Queue fill (share of the limit) below which blocked writers are woken: all, or only the first (`wakes_one`).
-    plug_requests, plug_bytes
-        A plug is flushed when it holds this number of requests, or when its newest request has this size (0: never).
-    plug_requests_of_several, plug_counts_device
+    plug_requests, plug_bytes, plug_delay
+        A plug is flushed at this number of requests, when its newest has this size, or after this time (0: never).
+    plug_requests_of_several, plug_counts_device, plug_newest_first
         See :class:`~raidsim.model.tasks.task_plug.PlugLimits`; 0: `plug_requests`.
-    plug_delay
-        And after so long (0: never).
     task_history
         If true, the anticipatory scheduler remembers a process once for all queues; if false, in each queue separately.
     plugs_reads_above, plugs_writes_above
@@ -86,6 +84,7 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     plug_requests: int
     plug_requests_of_several: int = 0
     plug_counts_device: bool = False
+    plug_newest_first: bool = False
     plug_bytes: Size = 0
     plug_delay: Duration
     read_passes: int = 0
@@ -113,8 +112,8 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     def plug_limits(self) -> PlugLimits | None:
         """How much a task's plug holds; None where queues plug."""
         several = self.plug_requests_of_several or self.plug_requests
-        limits = PlugLimits(self.plug_requests, several, self.plug_bytes, self.plug_counts_device)
-        return limits if self.task_plug else None
+        held = PlugLimits(self.plug_requests, several, self.plug_bytes, self.plug_counts_device, self.plug_newest_first)
+        return held if self.task_plug else None
 
     @model_validator(mode="after")
     def _single_queues_beside_multiqueue(self) -> Self:
@@ -127,9 +126,8 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     def choices(self, hardware_queues: int) -> tuple[SchedulerName, ...]:
         """Every scheduler that a drive with `hardware_queues` queues of its own may have, the kernel's choice first."""
         if self.single_queue_drivers:
-            several = hardware_queues > 1
             own, others = self.scheduler, self.schedulers
-            if several:
+            if hardware_queues > 1:
                 own, others = self.scheduler_multiqueue, self.schedulers_multiqueue
             return tuple(dict.fromkeys((own, *others)))
         names = (self.scheduler, *((self.scheduler_multiqueue,) if self.multiqueue else ()), *self.schedulers)
@@ -348,8 +346,9 @@ class KernelSpec(Spec):
     raid10
         None where md has no such level (before 2.6.9).
     goal_shift_by_process
-        Whether file systems that look for a file's first block near its inode shift that by the process (since 2.6:
-        fs/ext2/inode.c, ext2_find_near), where their settings say so.
+        If true, a file's first block near its inode is shifted by the process (2.6: fs/ext2/inode.c, ext2_find_near).
+    unaligned_alone
+        See :class:`.FileSystemSettings`; false since 6.5 ("ext4: allow concurrent unaligned dio overwrites").
     time_slice
         For so long a program that writes files keeps its processor unless it has to wait. Where none is given, programs
         take turns of a millisecond.
@@ -392,6 +391,7 @@ class KernelSpec(Spec):
     locks: LockSection = LockSection(source="Neutral: no lock of md is held long enough to wait for")
     """What each I/O of an array takes, and others wait for."""
     goal_shift_by_process: bool = True
+    unaligned_alone: bool = True
     time_slice: Duration | None = None
     parity: bool = True
     checks: bool = True

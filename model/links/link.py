@@ -116,8 +116,10 @@ class Link:
         if not ends or ends[-1] <= now:
             # Idle; the rest of this method would come to the same.
             end = earliest + duration
-            starts[:] = (earliest,)
-            ends[:] = (end,)
+            if len(ends) == 1:
+                starts[0], ends[0] = earliest, end
+            else:
+                starts[:], ends[:] = (earliest,), (end,)
             return earliest, end
         while ends[0] <= now:  # the last one is not over
             del starts[0], ends[0]
@@ -175,8 +177,12 @@ class Bus(Link):
         if not all_ends or all_ends[-1] <= now:
             # Idle; the rest of this method would come to the same.
             end = earliest + duration
-            all_starts[:] = starts[:] = (earliest,)
-            all_ends[:] = ends[:] = (end,)
+            if len(all_ends) == 1 and len(ends) == 1:
+                all_starts[0] = starts[0] = earliest
+                all_ends[0] = ends[0] = end
+            else:
+                all_starts[:] = starts[:] = (earliest,)
+                all_ends[:] = ends[:] = (end,)
             return earliest, end
         if earliest > all_ends[-1]:
             # After all others: the same as in _book(), inlined.
@@ -246,18 +252,19 @@ class Way(Link):
     def _book(self, now: float, earliest: float, duration: float) -> tuple[float, float]:
         """See :meth:`Link._book`; the start is `earliest`, and the time before the end need not be in one piece."""
         starts, ends = self._starts, self._ends
-        if ends and ends[0] <= now:
-            over = bisect_right(ends, now)
-            del starts[:over], ends[:over]
-        if not ends:
+        if not ends or ends[-1] <= now:
             # The link is idle, as it mostly is.
             end = earliest + duration
-            starts.append(earliest)
-            ends.append(end)
-            self._each_end[:] = [end]
-            self._each_s[:] = [duration]
+            each_end, each_s = self._each_end, self._each_s
+            if len(ends) == 1 and len(each_end) == 1:
+                starts[0], ends[0], each_end[0], each_s[0] = earliest, end, end, duration
+            else:
+                starts[:], ends[:], each_end[:], each_s[:] = (earliest,), (end,), (end,), (duration,)
             self._longest = duration
             return earliest, end
+        if ends[0] <= now:
+            over = bisect_right(ends, now)
+            del starts[:over], ends[:over]
         first = place = bisect_right(ends, earliest)
         spans, at, left, start = len(ends), earliest, duration, earliest
         if place < spans and starts[place] <= earliest:
@@ -372,13 +379,13 @@ class Path:
         Of the slowest link (bytes/s), from the device and to it.
     """
 
-    __slots__ = ("_cable", "_reserve", "_single", "links", "slowest_rate", "slowest_write_rate")
+    __slots__ = ("_cable", "_others", "_single", "links", "slowest_rate", "slowest_write_rate")
 
     def __init__(self, links: tuple[Link, ...] = ()) -> None:
         self.links = links
         # Several links, of which the first may be a plain one: that is the drive's cable, mostly idle.
         self._cable = links[0] if len(links) > 1 and type(links[0]) is Link else None
-        self._reserve = [link.reserve for link in (links if self._cable is None else links[1:])]
+        self._others: list[Link] = list(links if self._cable is None else links[1:])
         self._single = links[0] if len(links) == 1 else None
         self.slowest_rate = min((link.rate for link in links), default=float("inf"))
         self.slowest_write_rate = min((link.write_rate for link in links), default=float("inf"))
@@ -398,14 +405,16 @@ class Path:
             ends = cable._ends
             if not ends or ends[-1] <= now:
                 end = earliest + duration
-                cable._starts[:] = (earliest,)
-                ends[:] = (end,)
+                if len(ends) == 1:
+                    cable._starts[0], ends[0] = earliest, end
+                else:
+                    cable._starts[:], ends[:] = (earliest,), (end,)
             else:
                 begin, over = cable._book(now, earliest, duration)
                 if over > end:
                     end = over
-        for reserve in self._reserve:
-            begin, over = reserve(now, begin, size, write)
+        for link in self._others:
+            begin, over = link.reserve(now, begin, size, write)
             if over > end:
                 end = over
         return end

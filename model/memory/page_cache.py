@@ -163,6 +163,7 @@ class PageCache(PageReads):
         self._submitters += 1
         spins = self.interleaves
         left = deque(begun)
+        own = self._start_plug(issuer)
         while left:
             if not left[0].dirty:
                 left.popleft()
@@ -174,8 +175,9 @@ class PageCache(PageReads):
                     by.cpu_s += price
                 yield self._host.cpu.run(price)
             else:
-                yield self._room()
+                own = yield from self._pause(issuer, own)
         self._through()
+        self._finish_plug(issuer, own)
         self.device.unplug()
         if submitted is not None:
             submitted()
@@ -228,6 +230,7 @@ class PageCache(PageReads):
                 yield from self._write_old_blocks(self._lists, expired)
                 continue
             old = [file for file in self._dirty_files if file.dirtied_at <= expired]
+            own = self._start_plug(FLUSHER_ISSUER) if old else False
             for file in old:
                 while file.dirty and file.dirtied_at <= expired:
                     if self._keeps_out:
@@ -235,8 +238,9 @@ class PageCache(PageReads):
                     elif self.device.has_room:
                         yield self._host.cpu.run(self._bio_price(self._write_run(file)))
                     else:
-                        yield self._room()
+                        own = yield from self._pause(FLUSHER_ISSUER, own)
             if old:
+                self._finish_plug(FLUSHER_ISSUER, own)
                 self.device.unplug()
 
     def _write_old_blocks(self, lists: DirtyLists, expired: float) -> Generator[Any, Any, None]:

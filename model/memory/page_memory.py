@@ -3,16 +3,17 @@
 Pages come in at the end of the inactive list and are reclaimed from its head. One that is used there for the second
 time goes to the end of the active list at once (mark_page_accessed). Both lists turn at the same pace: for a share of
 the inactive list that is reclaimed, the same share of the active one goes back to the end of the inactive list
-(refill_inactive_zone), and has to be used again to return. In 2.6.12 it is a share of what is looked at
-(shrink_zone), dirty pages that stay among it: many of them at the head of the inactive list wear the active one out.
-From 2.4.10 to the end of 2.4 the active list turns at half that pace (shrink_caches: the ratio over two), and a page of
-it that was used in the meantime goes round once more (refill_inactive: PageTestandClearReferenced), so that metadata
-outlast a file of several times the memory that streams past. The lists hold runs of pages of one file, not pages.
+(refill_inactive_zone), and has to be used again to return. From 2.6.7 to 2.6.27 it is a share of what is looked at
+(shrink_zone), dirty pages that stay among it: many of them at the head of the inactive list wear the active one out. In
+2.6.7 and 2.6.8 it is half that share (shrink_zone: the ratio over two). From 2.4.10 to the end of 2.4 the active list
+turns at half the pace of what is reclaimed (shrink_caches: the ratio over two), and a page of it that was used in the
+meantime goes round once more (refill_inactive: PageTestandClearReferenced), so that metadata outlast a file of several
+times the memory that streams past. The lists hold runs of pages of one file, not pages.
 
-The 2.4 of Alan Cox has another memory (rmap), which drops what a reader in order has passed (mm/filemap.c, drop_behind,
-called for every window of read-ahead; mm/swap.c, drop_page): such pages go to the clean list, from which pages are
-taken first, so that what was in memory before the reader came stays there, and of a file that is read again as much
-comes from memory as there is.
+The 2.4 of Alan Cox has another memory (rmap), as have 2.4.0 to 2.4.7 (page aging). Both drop what a reader in order has
+passed (mm/filemap.c, drop_behind, called for every window of read-ahead; mm/swap.c, drop_page and deactivate_page):
+such pages go to the clean or the inactive list, from which pages are taken first, so that what was in memory before the
+reader came stays there, and of a file that is read again as much comes from memory as there is.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ class PageMemory:
         Whether pages that are looked at and stay, being dirty, count as those that are reclaimed.
     second_chance
         Whether active pages that were used go round again, at half the pace (2.4).
+    half_pace
+        If true, the active list turns at half the pace of the inactive one without a second chance, too.
 
     Attributes
     ----------
@@ -71,11 +74,13 @@ class PageMemory:
         "held",
     )
 
-    def __init__(self, capacity: int, counts_activations: bool = False, second_chance: bool = False) -> None:
+    def __init__(
+        self, capacity: int, counts_activations: bool = False, second_chance: bool = False, half_pace: bool = False
+    ) -> None:
         self.capacity = capacity
         self._counts_activations = counts_activations
         self._second_chance = second_chance
-        self._pace = 0.5 if second_chance else 1.0
+        self._pace = 0.5 if second_chance or half_pace else 1.0
         self.held = 0
         self._inactive: deque[_Run] = deque()
         self._active: deque[_Run] = deque()

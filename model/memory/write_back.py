@@ -13,10 +13,12 @@ from typing import Any
 from ..core.device import Device
 from ..core.engine import Engine
 from ..core.extents import ExtentSet
+from ..core.request import DAEMON_ISSUER, FLUSHER_ISSUER
 from ..core.signal import Signal, fire_all
 from ..readahead import PAGE
 from ..tasks.cpu import Account
 from ..tasks.host import Host
+from ..tasks.task_plug import TaskPlug
 from .dirty_balance import DirtyBalance
 from .dirty_memory import DirtyMemory
 
@@ -80,6 +82,40 @@ class WriteBack:
         self._yields = yields
         self._submitters = 0
         self._alone: list[Signal] = []
+
+    def _start_plug(self, issuer: int) -> bool:
+        """Open the plug of a task that writes back, which stays open while the task computes; returns whether it did.
+
+        The task closes it before it waits for anything else. The journal's threads share an issuer, so none of them
+        has one (Linux fs/fs-writeback.c, wb_writeback; kernel/sched/core.c, sched_submit_work).
+        """
+        plugs = self._host.thread_plugs
+        if self._plug is None or issuer == DAEMON_ISSUER or issuer in plugs:
+            return False
+        plugs[issuer] = TaskPlug(limits=self._host.plug_limits)
+        return True
+
+    def _finish_plug(self, issuer: int, own: bool) -> None:
+        """Send what the task's plug holds, and close it if it is the caller's `own`."""
+        plug = self._host.thread_plugs.get(issuer) if self._plug is not None else None
+        if plug is not None:
+            if own:
+                del self._host.thread_plugs[issuer]
+            plug.flush()
+
+    def _pause(self, issuer: int, own: bool) -> Generator[Any, Any, bool]:
+        """Wait until the task may go on, without its plug; one that blocks in its submission keeps it.
+
+        Returns whether it has its own plug.
+        """
+        if own and self.device.sleeps(issuer):
+            awake = Signal()
+            self.device.when_awake(issuer, awake.fire)
+            yield awake
+            return True
+        self._finish_plug(issuer, own)
+        yield self._room()
+        return self._start_plug(issuer)
 
     def plug(self) -> None:
         """Hold requests back until the device is unplugged, where the task that submits can do that."""
@@ -179,6 +215,7 @@ class WriteBack:
         while True:
             if memory.dirty_bytes <= memory.limits.flush_above or not self.is_dirty():
                 yield memory.above_background()
+            own = self._start_plug(FLUSHER_ISSUER)
             while self.is_dirty() and memory.dirty_bytes > memory.limits.flush_below:
                 written = 0
                 while self.is_dirty() and written < memory.limits.pass_bytes:
@@ -189,7 +226,8 @@ class WriteBack:
                         written += size
                         yield self._host.cpu.run(self._bio_price(size))
                     else:
-                        yield self._room()
+                        own = yield from self._pause(FLUSHER_ISSUER, own)
+            self._finish_plug(FLUSHER_ISSUER, own)
             device.unplug()
 
     def _write_plugged(self) -> int:

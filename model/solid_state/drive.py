@@ -12,7 +12,10 @@ hold no data, are read without flash.
 
 Sources: those of the parts; NVM Express base specification 2.0 (queue pairs, flush, deallocate).
 
-Limits: all pages of a cell are read in the same time, and none a second time; a drive never gets too hot; how busy the
+The controller looks up and changes the map for each unit that garbage collection moves: that takes a part of its
+commands/s (`move_share`).
+
+Limits: no page is read a second time; a drive never gets too hot; how busy the
 parts are counts what is booked, which reaches ahead by as much as the write buffer holds.
 """
 
@@ -56,8 +59,7 @@ class SolidState(DriveStatistics):
     path
         Links beyond the drive's own interface, which it shares with others (expander, switch, host bus adapter).
     state
-        What it holds at the start: "steady" overwritten at random for long, "sequential" filled once in
-        order, "fresh" nothing.
+        What it held at the start: "steady" overwritten at random for long, "sequential" filled in order, "fresh" none.
 
     Attributes
     ----------
@@ -82,12 +84,14 @@ class SolidState(DriveStatistics):
         "_map",
         "_media",
         "_most_at_once",
+        "_move_s",
         "_path",
+        "_placement",
         "_plain",
         "_read_s",
+        "_recent",
         "_safe_s",
         "_sector_mask",
-        "_sense_s",
         "_shift",
         "_simple",
         "_streams",
@@ -113,46 +117,43 @@ class SolidState(DriveStatistics):
         self.name = name
         self.state = state
         self.capacity = spec.capacity
-        self._path = path
-        self._through = bool(path.links)
+        self._path, self._through = path, bool(path.links)
         self._inverse_rate = 1.0 / spec.interface_rate
         self._up = Timeline(CODEWORD * self._inverse_rate)
         self._down = Timeline(CODEWORD * self._inverse_rate) if spec.full_duplex else self._up
-        self._command_s = 1.0 / spec.command_rate
-        self._command_free = 0.0
-        self._read_s = spec.read_overhead
-        self._write_s = spec.write_overhead
+        self._command_s, self._command_free = 1.0 / spec.command_rate, 0.0
+        self.moving_s = 0.0
+        self._move_s = spec.move_share * self._command_s / spec.mapping_unit
+        self._read_s, self._write_s = spec.read_overhead, spec.write_overhead
         self._flush_s = spec.write_overhead if spec.flush_time is None else spec.flush_time
         self._unsafe, self._safe_s = False, 0.0  # whether anything was written since a flush, and when that is over
         self._sector_mask = spec.logical_sector - 1
         self._limit = spec.queue_depth * spec.queues
         self._shift = spec.mapping_unit.bit_length() - 1
-        placement = Placement(spec, engine.streams.generator(f"{name}/placement"))
-        self._flash = Flash(spec, placement)
+        inside = spec.by_commands
+        self._placement = placement = Placement(inside, engine.streams.generator(f"{name}/placement"))
+        self._flash = Flash(inside, placement)
         units, chunk_units = spec.capacity // spec.mapping_unit, max(1, _CHUNK // spec.mapping_unit)
-        self._translation: Translation
-        if spec.in_place:
-            self._translation = InPlace(units, chunk_units, state)
-        else:
-            superblock_units = spec.superblock // spec.mapping_unit
-            self._translation = Translation(spec.superblocks, superblock_units, units, chunk_units, state)
-        self._buffer = WriteBuffer(spec, self._flash, self._translation)
+        self._translation: Translation = InPlace(units, chunk_units, state)
+        if not spec.in_place:
+            block_units = spec.superblock_data // spec.mapping_unit
+            self._translation = Translation(spec.superblocks, block_units, units, chunk_units, state)
+        self._buffer = WriteBuffer(inside, self._flash, self._translation)
         self._map = None if spec.mapping_reach is None else MapCache(spec.mapping_reach, spec.mapping_unit)
-        self._media = Media(spec, self._flash, self._translation, self._buffer)
+        self._media = Media(inside, self._flash, self._translation, self._buffer)
         self._ahead = ReadAhead(self._media, spec.read_ahead, spec.capacity) if spec.read_ahead else None
-        # A write larger than the buffer goes through it piece by piece.
         self._most_at_once = max(spec.mapping_unit, spec.write_buffer // 2)
         self._waiting: deque[Request] = deque()
         self._finished: Callable[[Request], None] = self._complete
         self._outstanding = 0
         # What a small read needs, without a detour.
-        self._simple = state != "sequential" and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
+        self._simple = spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
         self._plain = False
         self._streams: dict[int, Stream] = {} if self._ahead is None else self._ahead.streams
+        self._recent: dict[int, int] = {} if self._ahead is None else self._ahead.recent
         self._expected = -1  # where a stream goes on that the last small read may have begun
         self._table = [self._flash.dies[number] for number in placement.table]
         self._held = self._buffer.held
-        self._sense_s = spec.read_time
         self._codeword_s = CODEWORD * self._flash.inverse_rate
         self._codeword_up_s = CODEWORD * self._inverse_rate
         self._book_up = self._up.book
@@ -203,10 +204,11 @@ class SolidState(DriveStatistics):
             or unit in self._held
             or offset == self._expected
             or (self._streams and offset in self._streams)
+            or offset in self._recent
         ):
             self._admit(request)
             return
-        # The same as _admit(), _start() and _read(), for a small read of what was written at random.
+        # The same as _admit(), _start() and _read(), for a small read.
         if self._ahead is not None:
             self._expected = offset + CODEWORD
         engine = self._engine
@@ -219,12 +221,20 @@ class SolidState(DriveStatistics):
         begin = self._command_free
         self._command_free = begin = (begin if begin > now else now) + self._command_s
         begin += self._read_s
-        die = self._table[(unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK]
+        placement, translation = self._placement, self._translation
+        if translation.ordered and unit not in translation.units:
+            die = self._flash.dies[placement.striped_die(offset)]
+            sense_s = placement.striped_read_s(offset)
+            if self._ahead is not None:
+                self._ahead.remember(offset + CODEWORD, CODEWORD)
+        else:
+            index = (unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK
+            die, sense_s = self._table[index], placement.read_s[index]
         if die.background:
             die.give_way(begin)
         free = die.free
-        die.free = ready = (free if free > begin else begin) + self._sense_s
-        self._flash.reads_s += self._sense_s
+        die.free = ready = (free if free > begin else begin) + sense_s
+        self._flash.reads_s += sense_s
         ready = die.book_channel(now, ready, self._codeword_s)
         at = self._book_up(now, ready, self._codeword_up_s)
         if self._through:
@@ -267,6 +277,10 @@ class SolidState(DriveStatistics):
         if op == READ:
             at = self._read(now, begin + self._read_s, request.offset, request.size)
         elif op == WRITE:
+            if self._move_s:
+                moving_s = self._move_s * self._translation.moved_for(request.size)
+                self._command_free += moving_s
+                self.moving_s += moving_s
             at = self._write(now, begin + self._write_s, request.offset, request.size)
             if request.sync == WRITE_THROUGH and not self.spec.power_loss_protection:
                 at = self._make_safe(now, at)
@@ -294,16 +308,13 @@ class SolidState(DriveStatistics):
         return at
 
     def _changed(self) -> None:
-        """Something has been written or deallocated: whether all that is not in the buffer was written at random."""
+        """Something was written or deallocated: whether a small read finds its unit where `submit` looks for it."""
         translation = self._translation
         self._plain = self._simple and not (translation.chunks or translation.unmapped or translation.cache_log)
 
     def _read(self, now: float, arrival: float, offset: int, size: int) -> float:
         """Read; when the last byte has left the drive and its path (s)."""
-        if self._map is not None:
-            mapped = self._look_up(now, arrival, offset, size)
-        else:
-            mapped = arrival
+        mapped = arrival if self._map is None else self._look_up(now, arrival, offset, size)
         if self._ahead is not None:
             before = CODEWORD if offset == self._expected else 0
             begin, ready = self._ahead.read(now, arrival, offset, size, before, self._outstanding == 1)
@@ -316,7 +327,7 @@ class SolidState(DriveStatistics):
             self.cache_hits += 1
         elif mapped > arrival:
             # The read has its place at the die from the beginning, so that the wait for the map takes no time there.
-            least = mapped + self._sense_s + self._codeword_s
+            least = mapped + self._flash.read_s + self._codeword_s
             if begin < least:
                 begin = least
                 if ready < least:
@@ -326,13 +337,9 @@ class SolidState(DriveStatistics):
     def _look_up(self, now: float, arrival: float, offset: int, size: int) -> float:
         """Read what is missing of the map; when it is there (s)."""
         assert self._map is not None
-        flash = self._flash
-        mapped = arrival
-        for page in self._map.missing(offset, size):
-            there = flash.read(now, arrival, flash.placement.scattered(page), CODEWORD, flash.read_s)
-            if there > mapped:
-                mapped = there
-        return mapped
+        flash, missing = self._flash, self._map.missing(offset, size)
+        dies = [flash.placement.scattered(page) for page in missing]
+        return max([arrival, *(flash.read(now, arrival, die, CODEWORD, flash.read_s) for die in dies)])
 
     def _send(self, now: float, begin: float, ready: float, size: int) -> float:
         """Transfer read data to the host, the last of which is there at `ready` (s); when the last byte is across."""
@@ -343,21 +350,16 @@ class SolidState(DriveStatistics):
         elif size <= CODEWORD:
             begin = ready
         end = self._up.book(now, begin, duration)
-        if self._through:
-            across = self._path.reserve(now, begin, size)
-            if across > end:
-                return across
-        return end
+        return max(end, self._path.reserve(now, begin, size)) if self._through else end
 
     def _write(self, now: float, arrival: float, offset: int, size: int) -> float:
-        """Take a write into the buffer; when the last byte is in it (s)."""
+        """Take a write into the buffer, piece by piece if it is larger; when the last byte is in it (s)."""
         if self._map is not None:
             self._look_up(now, arrival, offset, size)
         shift, most = self._shift, self._most_at_once
         if size <= most:
             return self._take(now, arrival, offset, size)
-        landed = arrival
-        end = offset + size
+        landed, end = arrival, offset + size
         while offset < end:
             piece = min(end, ((offset + most) >> shift) << shift) - offset
             landed = self._take(now, arrival, offset, piece)
@@ -371,9 +373,7 @@ class SolidState(DriveStatistics):
         begin = buffer.admit(now, arrival, room)
         landed = self._down.book(now, begin, size * self._inverse_rate)
         if self._through:
-            across = self._path.reserve(now, begin, size, True)
-            if across > landed:
-                landed = across
+            landed = max(landed, self._path.reserve(now, begin, size, True))
         buffer.store(now, landed, offset, size)
         return landed
 

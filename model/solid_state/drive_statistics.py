@@ -24,6 +24,8 @@ class DriveStatistics(Device):
         number of requests in the drive (Little's law).
     busy_s
         Time (s) with at least one request in the drive, up to the last submission or completion.
+    moving_s
+        Time (s) of the controller for units that collection moves, since the drive was made.
     """
 
     __slots__ = (
@@ -39,6 +41,7 @@ class DriveStatistics(Device):
         "cache_hits",
         "flushes",
         "latency_s",
+        "moving_s",
         "read_bytes",
         "reads",
         "spec",
@@ -55,6 +58,7 @@ class DriveStatistics(Device):
     _down: Timeline
     _outstanding: int
     _waiting: deque[Request]
+    moving_s: float
 
     def start_statistics(self, now: float) -> None:
         """Forget what was counted so far (the warm-up); `now` is the current time (s)."""
@@ -76,6 +80,7 @@ class DriveStatistics(Device):
             "down": self._down.busy_s,
             "programmed": flash.programmed_bytes,
             "erases": flash.erases,
+            "moving": self.moving_s,
         }
 
     def _since(self, what: str) -> float:
@@ -103,9 +108,9 @@ class DriveStatistics(Device):
 
     @property
     def controller_busy_s(self) -> float:
-        """Time (s) the controller has spent on commands, at its largest rate of them."""
+        """Time (s) the controller has spent on commands, at its largest rate of them, and on what collection moves."""
         completed = self.reads + self.writes + self.flushes + self.trims
-        return (completed + self._since("inside")) * self._command_s
+        return (completed + self._since("inside")) * self._command_s + self._since("moving")
 
     @property
     def die_busy_s(self) -> float:
@@ -132,12 +137,12 @@ class DriveStatistics(Device):
         spec = self.spec
         parts = [
             ("controller", self.controller_busy_s, 1),
-            ("dies", self.die_busy_s, spec.dies),
+            ("dies", self.die_busy_s, len(self._flash.dies)),
             ("channels", self.channel_busy_s, spec.channels),
             ("interface", self.interface_busy_s, 1),
         ]
         if spec.programs_at_once is not None:
-            parts.append(("program power", self.program_busy_s, min(spec.programs_at_once, spec.dies)))
+            parts.append(("program power", self.program_busy_s, self._flash.programs_at_once))
         return [
             Usage(
                 f"{self.name} {part}", f"drive's {part}", min(1.0, busy_s / (elapsed_s * count)) if elapsed_s else 0.0

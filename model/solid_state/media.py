@@ -69,7 +69,7 @@ class Media:
         """Read from `arrival` (s) on; when the first codeword and the last are out of the flash (s)."""
         self._buffer.release(now)
         flash, translation, shift = self._flash, self._translation, self._shift
-        scattered = flash.placement.scattered
+        placement = flash.placement
         end = offset + size
         first, last = _INFINITY, arrival
         plain = not (translation.units or translation.chunks or translation.unmapped or self._buffer.held)
@@ -91,16 +91,18 @@ class Media:
                 upto = following << shift
             if upto > end:
                 upto = end
-            sense_s = flash.cached_read_s if kind & _CACHED else flash.read_s
+            cached = kind & _CACHED
             if kind & _SCATTERED:
-                ready = flash.read(now, arrival, scattered(unit), upto - offset, sense_s)
+                index = (unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK
+                sense_s = flash.cached_read_s if cached else placement.read_s[index]
+                ready = flash.read(now, arrival, placement.table[index], upto - offset, sense_s)
                 if ready < first:
                     first = ready
                 if ready > last:
                     last = ready
             elif kind:
-                for die, part in flash.placement.striped(offset, upto):
-                    ready = flash.read(now, arrival, die, part, sense_s)
+                for die, part, page_s in placement.striped(offset, upto):
+                    ready = flash.read(now, arrival, die, part, flash.cached_read_s if cached else page_s)
                     begun = ready - (part - CODEWORD) * flash.inverse_rate if part > CODEWORD else ready
                     if begun < first:
                         first = begun
@@ -113,10 +115,14 @@ class Media:
     def _read_scattered(self, now: float, arrival: float, offset: int, end: int) -> tuple[float, float]:
         """The same where all of it was written at random, which takes a read for each unit."""
         flash, shift = self._flash, self._shift
-        dies, table, sense_s, inverse_rate = flash.dies, flash.placement.table, flash.read_s, flash.inverse_rate
+        dies, table, read_s, inverse_rate = (
+            flash.dies,
+            flash.placement.table,
+            flash.placement.read_s,
+            flash.inverse_rate,
+        )
         first, last = _INFINITY, arrival
         units = range(offset >> shift, (end - 1 >> shift) + 1)
-        flash.reads_s += len(units) * sense_s
         whole_s = inverse_rate * max(CODEWORD, 1 << shift)
         for unit in units:
             begin, stop = unit << shift, unit + 1 << shift
@@ -124,7 +130,10 @@ class Media:
                 across_s = inverse_rate * max(CODEWORD, min(stop, end) - max(begin, offset))
             else:
                 across_s = whole_s
-            die = dies[table[(unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK]]
+            index = (unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK
+            die = dies[table[index]]
+            sense_s = read_s[index]
+            flash.reads_s += sense_s
             ready = die.book_channel(now, die.read(arrival, sense_s), across_s)
             if ready < first:
                 first = ready
@@ -217,19 +226,27 @@ class ReadAhead:
     ----------
     streams
         Those followed, by the byte where the next read of each begins; the least recently read first.
+    recent
+        Bytes of the reads that are no stream's, by the byte where they end.
     hit
         Whether the last read needed nothing that had not been asked for.
     """
 
-    __slots__ = ("_ahead", "_capacity", "_media", "_recent", "hit", "streams")
+    __slots__ = ("_ahead", "_capacity", "_media", "hit", "recent", "streams")
 
     def __init__(self, media: Media, ahead: int, capacity: int) -> None:
         self._media = media
         self._ahead = ahead
         self._capacity = capacity
         self.streams: dict[int, Stream] = {}
-        self._recent: dict[int, int] = {}  # bytes of the reads that are no stream's, by the byte where they end
+        self.recent: dict[int, int] = {}
         self.hit = False
+
+    def remember(self, end: int, size: int) -> None:
+        """A read of `size` bytes that belongs to no stream ended at the byte `end`."""
+        if len(self.recent) >= _REMEMBERED:
+            self.recent.clear()
+        self.recent[end] = size
 
     def read(self, now: float, arrival: float, offset: int, size: int, before: int, alone: bool) -> tuple[float, float]:
         """Read from `arrival` (s) on; when the first codeword and the last are out of the flash (s).
@@ -245,11 +262,9 @@ class ReadAhead:
         streams = self.streams
         stream = streams.pop(offset, None) if streams else None
         if stream is None:
-            run = self._recent.get(offset, before)
+            run = self.recent.get(offset, before)
             if not run:
-                if len(self._recent) >= _REMEMBERED:
-                    self._recent.clear()
-                self._recent[end] = size
+                self.remember(end, size)
                 first, last = self._media.read(now, arrival, offset, size)
                 self.hit = self._media.hit
                 return first, last

@@ -44,9 +44,12 @@ class Placement:
         Dies that fill together.
     page
         Bytes in order on one die before the next die's begin.
+    read_s
+        Time (s) of a read of a unit that was written at random, by the index into `table`. The units are on all kinds
+        of pages alike.
     """
 
-    __slots__ = ("_bits", "_groups", "_line_bytes", "group", "page", "table")
+    __slots__ = ("_bits", "_groups", "_line_bytes", "_line_read_s", "group", "page", "read_s", "table")
 
     def __init__(self, spec: SolidStateSpec, generator: np.random.Generator) -> None:
         self.page = max(spec.page, spec.mapping_unit)
@@ -61,6 +64,9 @@ class Placement:
         self._line_bytes = self.group * planes * self.page
         entries = np.arange(TABLE_MASK + 1) % spec.dies
         self.table: list[int] = generator.permutation(entries).tolist()
+        self._line_read_s = times = spec.read_times
+        kinds = generator.permutation(np.arange(TABLE_MASK + 1) % len(times)).tolist()
+        self.read_s: list[float] = [times[kind] for kind in kinds]
 
     def scattered(self, unit: int) -> int:
         """Die of a mapping unit that was written at random."""
@@ -70,11 +76,22 @@ class Placement:
         """Die of a byte that was written in order."""
         return offset // self._line_bytes // self._bits % self._groups * self.group + offset // self.page % self.group
 
-    def striped(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Parts of [start, end) (bytes), written in order, each read at once from all planes of a die: (die, bytes)."""
+    def striped_read_s(self, offset: int) -> float:
+        """Time (s) of a read of the page with a byte that was written in order."""
+        return self._line_read_s[offset // self._line_bytes % len(self._line_read_s)]
+
+    def striped(self, start: int, end: int) -> Iterator[tuple[int, int, float]]:
+        """Parts of [start, end) (bytes), written in order, each read at once from all planes of a die.
+
+        Yields
+        ------
+        tuple
+            Die, bytes, and the time (s) of the read.
+        """
         page, group, line_bytes = self.page, self.group, self._line_bytes
         while start < end:
             line = start // line_bytes
+            read_s = self._line_read_s[line % len(self._line_read_s)]
             stop = min(end, (line + 1) * line_bytes)
             base = line // self._bits % self._groups * group
             first, last = start // page, (stop - 1) // page
@@ -85,5 +102,5 @@ class Placement:
                     size -= start - first * page
                 if here + below * group == last:
                     size -= (last + 1) * page - stop
-                yield base + here % group, size
+                yield base + here % group, size, read_s
             start = stop

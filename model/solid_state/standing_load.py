@@ -61,8 +61,9 @@ def busiest_share(spec: SolidStateSpec, amplification: float, read_rate: float, 
     read_rate, write_rate
         Bytes/s.
     """
+    spec = spec.by_commands
     line = spec.planes * spec.page
-    programs = write_rate * amplification / (line * spec.bits_per_cell)
+    programs = write_rate * amplification / (line * spec.bits_per_cell * (1.0 - spec.parity_share))
     program_s = programs * spec.program_time
     moved = write_rate * (amplification - 1.0)
     valid = 1.0 - 1.0 / amplification

@@ -172,6 +172,10 @@ class Superblocks:
         """Share of the superblock under collection that was valid when it was chosen."""
         return self._pace / (1 + self._pace)
 
+    def moved_for(self, size: int) -> float:
+        """Bytes that collection moves while the host writes `size` bytes."""
+        return self._pace * size if self._victim is not None else 0.0
+
     def collect(self) -> None:
         """Move what collection owes."""
         while self._owed >= 1 and self._victim is not None:

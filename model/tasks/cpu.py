@@ -5,6 +5,11 @@ Programs ask for a run of CPU time and wait until they have had it. Interrupts a
 wakes up after sleeping; what they take delays the programs after them. Kernel work waits for the kernel
 work before it on its core: a core never does more than a second of work in a second. A core is a server
 that knows when it is free, so a run costs one event and an interrupt none.
+
+A core without work falls into an idle state, the deeper the longer it has none, and takes time to wake up. An interrupt
+for a program that stays on a core wakes that core (drivers/cpuidle/governors/menu.c: the deepest state whose target
+residency is not above the time expected until the next interrupt; here that is the time until it comes). Waking up
+uses no CPU time. Other work goes to a core that is awake.
 """
 
 from __future__ import annotations
@@ -48,6 +53,9 @@ class Cpu:
         The clock.
     cores
         Number of cores.
+    idle_states
+        For each state the time (s) without work from which a core is in it, rising, and the time (s) it takes to wake
+        up from it; none: a core wakes up in no time.
 
     Attributes
     ----------
@@ -57,14 +65,17 @@ class Cpu:
         Time used on each core by what stays on it.
     """
 
-    __slots__ = ("_engine", "_free", "_kernel", "_order", "busy_s", "kernel_s", "name", "pinned_s")
+    __slots__ = ("_engine", "_free", "_idle_states", "_kernel", "_order", "busy_s", "kernel_s", "name", "pinned_s")
 
-    def __init__(self, engine: Engine, cores: int = 1, name: str = "cpu") -> None:
+    def __init__(
+        self, engine: Engine, cores: int = 1, name: str = "cpu", idle_states: tuple[tuple[float, float], ...] = ()
+    ) -> None:
         if cores < 1:
             raise ValueError(f"{name}: {cores} cores; at least 1")
         self._engine = engine
         self.name = name
         self._free = [0.0] * cores
+        self._idle_states = idle_states
         # When each core is through with its kernel work; not after `_free`.
         self._kernel = [0.0] * cores
         # The cores by when they are free, as a heap, as long as no work stays on one; None for a single core.
@@ -135,6 +146,16 @@ class Cpu:
         self.busy_s += seconds
         return self._free[self._use(seconds, core, self._engine._now)]
 
+    def _awake_from(self, core: int, now: float) -> float:
+        """When (s) a core that an interrupt reaches now can work."""
+        idle_s = now - self._free[core]
+        wakes_s = 0.0
+        for after_s, wakes_in_s in self._idle_states:
+            if idle_s < after_s:
+                break
+            wakes_s = wakes_in_s
+        return now + wakes_s
+
     def book(self, seconds: float) -> float:
         """Work of a kernel thread that takes its turn as programs do, without an event; returns when (s) it is over."""
         self.kernel_s += seconds
@@ -148,6 +169,8 @@ class Cpu:
         self.busy_s += seconds
         self.kernel_s += seconds
         now = self._engine._now
+        if core is not None and self._idle_states:
+            now = self._awake_from(core, now)
         core = self._use(seconds, core, now)
         begin = self._kernel[core]
         finish = self._kernel[core] = (begin if begin > now else now) + seconds

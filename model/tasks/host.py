@@ -76,6 +76,10 @@ class Host:
         What its tasks hold back while they plug a queue or an array: each unplugs before another one plugs.
     thread_plugs
         The open plugs of kernel threads that compute while they are plugged, by the stream they issue.
+    owed_s
+        CPU time (s) that kernel threads owe for commands to drives, by the stream they issue: a thread that is here
+        pays for its own commands. It makes them, and the drive interrupts the core that it runs on (block/blk-mq.c,
+        blk_mq_complete_need_ipi). The commands of the others cost any core.
     shrinkers
         What gives back the memory that caches of the kernel have grown by, when caches are dropped.
     writer_turns
@@ -89,6 +93,7 @@ class Host:
         "_command_s",
         "commands",
         "cpu",
+        "owed_s",
         "plug",
         "plug_limits",
         "prices",
@@ -111,6 +116,7 @@ class Host:
         self.plug_limits = PlugLimits() if plug_limits is None else plug_limits
         self.plug = TaskPlug(limits=self.plug_limits)
         self.thread_plugs: dict[int, TaskPlug] = {}
+        self.owed_s: dict[int, float] = {}
         self.shrinkers: list[Callable[[], None]] = []
         self.writer_turns = WriterTurns(cpu.cores)
         self.stalled_issuer = 0
@@ -119,6 +125,29 @@ class Host:
     def stalled_s(self, issuer: int, now: float) -> float:
         """For how long (s) from `now` on the thread of this stream spins for locks that it needs to submit."""
         return self.stalled_until - now if self.stalled_issuer == issuer and self.stalled_until > now else 0.0
+
+    def pays_for_commands(self, issuer: int) -> None:
+        """Have the kernel thread of a stream pay for its commands, if an array has one.
+
+        With one core it makes no difference who pays.
+        """
+        if self.thread_an_array and self.cpu.cores > 1 and self._command_s:
+            self.owed_s[issuer] = 0.0
+
+    def take_owed_s(self, issuer: int) -> float:
+        """What a kernel thread owes for its commands (s), which it pays now."""
+        owed_s = self.owed_s.get(issuer, 0.0)
+        if owed_s:
+            self.owed_s[issuer] = 0.0
+        return owed_s
+
+    def complete_command_of(self, issuer: int) -> None:
+        """Charge a kernel thread for its command and interrupt, if it pays for them, or any core."""
+        if issuer in self.owed_s:
+            self.commands += 1
+            self.owed_s[issuer] += self._command_s
+        else:
+            self.complete_command()
 
     def complete_command(self, core: int | None = None) -> None:
         """Charge the CPU for a drive's command and its interrupt, which a `core` takes, or any."""

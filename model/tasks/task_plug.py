@@ -2,8 +2,11 @@
 
 Linux has one per task (blk_start_plug), not per device. A request that is too many, or that comes after a large one of
 whichever device, sends all that is held, also what other devices' requests still wait for. How many a plug holds
-depends on the kernel (:class:`PlugLimits`). Sources: Linux 6.1 block/blk-mq.c (blk_add_rq_to_plug,
-blk_mq_flush_plug_list), block/blk-merge.c (blk_attempt_plug_merge).
+depends on the kernel (:class:`PlugLimits`). In 6.1 the list of what is held has the newest request in front, so the
+device of the newest request gets its requests first, and that of the oldest last. A task that waits for the oldest one
+finds the requests of the other devices complete, and what it submits then merges on all of them. Sources: Linux 6.1
+block/blk-mq.c (blk_add_rq_to_plug, blk_mq_flush_plug_list, blk_mq_dispatch_plug_list), block/blk-merge.c
+(blk_attempt_plug_merge).
 """
 
 from __future__ import annotations
@@ -34,12 +37,16 @@ class PlugLimits(NamedTuple):
     per_device
         If true, only requests of the device that gets another one count (until 4.20: blk_attempt_plug_merge counts
         them). If false, all do ("block: sum requests in the plug structure", 5.0).
+    newest_first
+        If true, the device of the newest request gets its requests first (5.16: "block: change plugging to use a singly
+        linked list"; until 6.13: "block: add a rq_list type"). If false, that of the oldest does.
     """
 
     requests: int = PLUG_REQUESTS
     of_several: int = 2 * PLUG_REQUESTS
     flush_bytes: int = PLUG_FLUSH_BYTES
     per_device: bool = False
+    newest_first: bool = True
 
     def overflows(self, devices: int) -> bool:
         """Whether a plug that gets a request for each of so many devices in turn is flushed before the second turn."""
@@ -81,8 +88,10 @@ class TaskPlug:
         "_large",
         "_most",
         "_most_of_several",
+        "_newest_first",
         "_newest_queue",
         "_per_device",
+        "_recent",
         "_several",
         "queues",
     )
@@ -95,8 +104,10 @@ class TaskPlug:
         self._most_of_several = limits.of_several
         self._flush_bytes = limits.flush_bytes or 1 << 62
         self._per_device = limits.per_device
+        self._newest_first = limits.newest_first
         self._large: bool | None = None
         self._held: dict[PlugQueue, list[QueuedRequest]] = {}
+        self._recent: dict[PlugQueue, None] = {}  # by the age of the newest request, oldest first
         self._count = 0
         self._newest_queue: PlugQueue | None = None
         self._several = False
@@ -160,6 +171,8 @@ class TaskPlug:
         if newest_queue is not queue:
             self._several = self._several or newest_queue is not None
             self._newest_queue = queue
+            self._recent.pop(queue, None)
+            self._recent[queue] = None
         held = self._held.get(queue)
         if held is None:
             self._held[queue] = [queued]
@@ -172,5 +185,9 @@ class TaskPlug:
         if self._count:
             held, self._held = self._held, {}
             self._count = 0
-            for queue, requests in held.items():
-                queue.take_plugged(requests)
+            if self._newest_first and len(held) > 1:
+                for queue in [each for each in reversed(self._recent) if each in held]:
+                    queue.take_plugged(held[queue])
+            else:
+                for queue, requests in held.items():
+                    queue.take_plugged(requests)

@@ -12,6 +12,7 @@ from ...model.file_system import FileSystemSettings, file_system_names, file_sys
 from ...model.files.description import PositiveSize, Size, Spec, refusal
 from ...model.files.description_errors import changed
 from ...model.files.quantities import format_size
+from ...model.files.switches import as_switched
 from .program_steps import (
     BonnieStep,
     CopyFileStep,
@@ -46,6 +47,9 @@ class FileSystemSpec(Spec):
     stripe_aligned
         If true, mkfs is told of the chunks of an array below, as by default. If false, it makes the file system as on a
         drive (``mkfs.xfs -d noalign -l su=...``, ``mke2fs -E stride=0,stripe_width=0``).
+    journal_on
+        Drive or array that has the journal, as large as inside (``mke2fs -O journal_dev``, ``mkfs.xfs -l logdev=...``).
+        None: the journal is inside the file system.
     overrides
         Fields of the catalogue's file system that are different in this one.
     """
@@ -56,12 +60,15 @@ class FileSystemSpec(Spec):
     size: PositiveSize | None = None
     age: float = Field(default=0.0, ge=0.0, le=1.0)
     stripe_aligned: bool = True
+    journal_on: str | None = None
     overrides: dict[str, Any] = Field(default_factory=dict)
 
     def settings(self, units_required: bool = False) -> FileSystemSettings:
         """The catalogue's file system with the overrides."""
         entry = file_system_settings(self.kind)
-        return changed(entry, self.overrides, units_required) if self.overrides else entry
+        if not self.overrides:
+            return entry
+        return as_switched("file_system", changed(entry, self.overrides, units_required))
 
 
 class HasDevices(Protocol):
@@ -77,6 +84,9 @@ class HasDevices(Protocol):
 
     def capacity(self, name: str) -> int:
         """Its bytes."""
+
+    def below(self, name: str) -> set[str]:
+        """The device, and all that it is built of."""
 
 
 class FileSystems:
@@ -126,12 +136,27 @@ class FileSystems:
             seen = [name for name in self._devices.names if name not in self._devices.hidden]
             found = f"{spec.on}, which is behind {self._devices.hidden[spec.on]}"
             raise refusal(found, f"expected: {', '.join(seen)}", (*at, "on"))
+        if spec.journal_on is not None:
+            self._check_journal(spec, spec.journal_on, (*at, "journal_on"))
         capacity = self._devices.capacity(spec.on)
         end = spec.start + (spec.size or 0)
         if end > capacity or capacity - spec.start < LEAST_BYTES or (spec.size or LEAST_BYTES) < LEAST_BYTES:
             found = f"{format_size(spec.size or capacity)} from byte {spec.start} of {spec.on}"
             allowed = f"expected: at least {format_size(LEAST_BYTES)} within its {format_size(capacity)}"
             raise refusal(found, allowed, (*at, "size"))
+
+    def _check_journal(self, spec: FileSystemSpec, journal_on: str, at: tuple[str, ...]) -> None:
+        """Refuse a journal that the file system does not have, or that is on no device of its own."""
+        devices = self._devices
+        if spec.settings().journal == "none":
+            raise refusal(f"a journal of {spec.kind}, which has none", "expected: ext4 or xfs-v5, for example", at)
+        used = {name for mounted in self._mounted.values() for name in devices.below(mounted.on)}
+        parts = {part for name in devices.names for part in devices.below(name) - {name}} | set(devices.hidden)
+        free = [name for name in devices.names if name not in parts and not used & devices.below(name)]
+        if journal_on not in free:
+            found = f"a journal on {journal_on}"
+            expected = ", ".join(free) or "a drive or an array that no file system is on"
+            raise refusal(found, f"expected: {expected}", at)
 
     def _check_apart(self, point: str, spec: FileSystemSpec) -> None:
         """Refuse two file systems in one place."""

@@ -14,7 +14,8 @@ from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import AnyDrive, drive
 from ...model.files.description import Duration, Frequency, PositiveSize, Rate, Size, Spec, refusal
 from ...model.files.description_errors import changed
-from ...model.files.quantities import format_size, parse_size
+from ...model.files.quantities import format_duration, format_size, parse_size
+from ...model.files.switches import as_switched
 from ...model.kernels import LEAST_REQUESTS, MOST_REQUESTS, SchedulerName
 from ...model.links.catalogue import LinkModel, link_model
 from ...model.solid_state.spec import SolidStateSpec
@@ -103,6 +104,8 @@ class CpuSpec(Spec):
     """How long a cache line takes from one core to another of the same node, on average."""
     far_line_transfer: Duration = 140e-9
     """The same between cores of two nodes."""
+    idle_states: tuple[tuple[Duration, Duration], ...] = ()
+    """Of each the time without work from which a core is in it, and the time to wake up; none as with `idle=poll`."""
     cache: Size | None = None
     """The largest cache of one core's own: what a program's buffer may stay in. Without it none does."""
     prices: PriceList
@@ -110,6 +113,10 @@ class CpuSpec(Spec):
 
     @model_validator(mode="after")
     def _nodes_have_cores(self) -> Self:
+        afters = [after for after, _ in self.idle_states]
+        if afters != sorted(set(afters)):
+            found = ", ".join(format_duration(each) for each in afters)
+            raise refusal(f"states after {found}", "expected: each after the one before", ("idle_states",))
         if self.nodes > self.cores:
             raise refusal(
                 f"{self.nodes} nodes with {self.cores} cores", "expected: a core or more for each node", ("nodes",)
@@ -282,7 +289,8 @@ class DriveInstance(Spec):
     def spec(self) -> AnyDrive:
         """The catalogue's drive with the overrides."""
         entry = self.entry()
-        return entry.with_values(**self.overrides) if self.overrides else entry
+        own = entry.with_values(**self.overrides) if self.overrides else entry
+        return as_switched("hard_disk" if own.rotational else "solid_state", own)
 
     def hard_disk(self) -> DriveSpec:
         """The same, of what only hard disks have; `InputError` if it is a solid-state drive."""

@@ -1,6 +1,8 @@
-"""A file system on an array in a line, with what mkfs made of the array: "/srv: xfs-v5 on md0, 8 groups, ..."."""
+"""What mkfs made of a device: as a line ("/srv: xfs-v5 on md0, 8 groups, ..."), and as data."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from ...model.file_system import FileSystemSettings
 from ...model.file_system.geometry import group_count, journal_bytes, journal_group
@@ -19,13 +21,37 @@ def file_system_words(spec: ScenarioSpec) -> list[str]:
     ]
 
 
+def file_system_geometry(spec: ScenarioSpec) -> dict[str, dict[str, Any]]:
+    """By mount point what mkfs chose, in bytes; null where it has no such thing."""
+    found = {}
+    for point, mounted in spec.file_systems.items():
+        settings, capacity = mount_settings(spec, mounted), _capacity(spec, mounted)
+        found[point] = {
+            "kind": mounted.kind,
+            "on": mounted.on,
+            "capacity": capacity,
+            "groups": group_count(settings, capacity),
+            "stripe_unit": settings.stripe_unit or None,
+            "stripe_width": settings.stripe_width or None,
+            "journal": journal_bytes(settings, capacity) or None,
+            "journal_on": mounted.journal_on or mounted.on if settings.journal != "none" else None,
+            "log_unit": settings.log_unit or None,
+            "inode": settings.inode,
+        }
+    return found
+
+
+def _capacity(spec: ScenarioSpec, mounted: FileSystemSpec) -> int:
+    return mounted.size or spec.capacity(mounted.on) - mounted.start
+
+
 def _words(point: str, mounted: FileSystemSpec, spec: ScenarioSpec) -> str:
     settings = mount_settings(spec, mounted)
-    capacity = mounted.size or spec.capacity(mounted.on) - mounted.start
-    return ", ".join([f"{point}: {mounted.kind} on {mounted.on}", *_made(settings, capacity)])
+    made = _made(settings, _capacity(spec, mounted), mounted.journal_on)
+    return ", ".join([f"{point}: {mounted.kind} on {mounted.on}", *made])
 
 
-def _made(settings: FileSystemSettings, capacity: int) -> list[str]:
+def _made(settings: FileSystemSettings, capacity: int, journal_on: str | None) -> list[str]:
     parts = []
     if settings.groups:
         parts.append(f"{group_count(settings, capacity)} groups")
@@ -34,7 +60,9 @@ def _made(settings: FileSystemSettings, capacity: int) -> list[str]:
     else:
         parts.append("no stripes")
     journal = f"journal {format_size(journal_bytes(settings, capacity))}"
-    if settings.flexible:
+    if journal_on is not None:
+        journal += f" on {journal_on}"
+    elif settings.flexible:
         journal += f" in block group {journal_group(settings, capacity)}"
     if settings.log_unit:
         journal += f" in units of {format_size(settings.log_unit)}"

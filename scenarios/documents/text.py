@@ -6,10 +6,7 @@ import copy
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from typing import TYPE_CHECKING, Any
 
 from ...model.files.yaml_files import KeyPath
 from .assignment import parse_assignment
@@ -17,6 +14,11 @@ from .document import Document, document_file, read_document
 from .edit import meaning, put
 from .extends import parse_layer, read_text
 from .merge import as_mapping
+
+# A command that writes no text does without it: importing ruamel.yaml takes as long as reading a scenario.
+if TYPE_CHECKING:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.comments import CommentedMap
 
 _WIDTH = 120
 
@@ -70,6 +72,8 @@ def plain_text(data: Any, comment: str = "") -> str:
 
 
 def _round_trip() -> YAML:
+    from ruamel.yaml import YAML
+
     writer = YAML(typ="rt")
     writer.preserve_quotes = True
     writer.width = _WIDTH
@@ -79,6 +83,8 @@ def _round_trip() -> YAML:
 
 def _put_own(own: CommentedMap, merged: Any, path: KeyPath, value: Any, place: str, inherits: bool) -> None:
     """Make one change in a file's own text; `merged` is the document with what the file extends, before it."""
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
     inside: Any = own
     for depth, key in enumerate(path[:-1]):
         merged = _inside(merged, key)
@@ -115,6 +121,8 @@ def _inside(container: Any, key: Any) -> Any:
 
 def _flowing(data: Any) -> Any:
     """The same data, its short lists and mappings of plain values on one line each."""
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
     if isinstance(data, dict):
         mapping = CommentedMap((key, _flowing(value)) for key, value in data.items())
         short = len(str(data)) < _WIDTH - 40 and not any(isinstance(value, (dict, list)) for value in data.values())

@@ -11,8 +11,9 @@ from posixpath import normpath
 from typing import Any
 
 from ...model.core.errors import FileSystemFull, InputError
+from ...model.core.request import WRITE
 from ...model.files.quantities import format_size
-from ...model.fio.files import CachedFile, DirectFile, FioFile
+from ...model.fio.files import CachedFile, DirectFile, FioFile, LockedFile
 from ...model.memory.page_cache import PageCache
 from ...model.memory.paged_file import PagedFile
 from ...model.network.server import NetworkFront
@@ -144,8 +145,12 @@ class FilePlaces:
         self._direct: dict[str, DirectFile] = {}
         self._clients_see: dict[PageCache, NetworkFront] = {}
         sizes: dict[str, int] = {}
+        self._written_in_part: set[str] = set()
         for plan in threads:
+            write = plan.job.sizes[WRITE].least
             for file in plan.job.files:
+                if plan.job.writes and write % PAGE:
+                    self._written_in_part.add(names.real(file.name))
                 sizes[file.name] = max(sizes.get(file.name, 0), file.size)
         self._lay_out(sizes)
 
@@ -252,10 +257,15 @@ class FilePlaces:
                 start, _ = self._laid_out[name]
                 self._direct[name] = DirectFile(self._device(self._names.target()), start, flushes=self._flushes)
             else:
-                cache, file, _ = self._paged[name]
+                cache, file, system = self._paged[name]
                 inode = self._inode(name, self._on[name], Counter)
-                device_below = self._reached(cache)
-                self._direct[name] = DirectFile(device_below, None, file.extents.pieces, self._flushes, inode)
+                below, pieces = self._reached(cache), file.extents.pieces
+                in_part = self._names.real(name) in self._written_in_part
+                if in_part and system is not None and system.settings.unaligned_alone:
+                    block = system.settings.block
+                    self._direct[name] = LockedFile(below, pieces, self._flushes, inode, block)
+                else:
+                    self._direct[name] = DirectFile(below, None, pieces, self._flushes, inode)
         return self._direct[name]
 
     def _inode(self, name: str, device: str, kind: type[Lock]) -> Lock | None:

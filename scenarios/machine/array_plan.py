@@ -26,7 +26,7 @@ from ...model.layouts.byte_striped import MEMBER_SECTOR
 from ...model.raid.read_balance import READ_BALANCE, Mirrors, balance
 from ...model.raid.resync.settings import ResyncSettings
 from ...model.raid.stripes.write_plan import RmwLevel
-from ..description.arrays import ArraySpec
+from ..description.arrays import ArraySpec, ResyncSpec
 from ..description.devices import Devices
 from ..description.scenario import ScenarioSpec
 from .array_classes import plain_array_class
@@ -49,6 +49,9 @@ RESYNC_HEADS = 32
 """Stripe heads whose members md merges into one request when it rebuilds RAID 4, 5 or 6; at most a chunk."""
 SYNC_IO_BYTES = 65536
 """One resync I/O of a mirror, as sync_io_within_limit counts (RESYNC_PAGES)."""
+GROWN_HEADS = 8192
+"""Stripe heads at which a run looks at a resync, to say how long all of it takes: it has these after 34 GB of a member,
+the root of 8 n after n heads (see :mod:`raidsim.model.raid.stripes.stripe_cache`)."""
 _OF_CONTROLLERS = "gmirror-round-robin"
 """How a controller reads from mirrors: it takes turns."""
 
@@ -136,8 +139,10 @@ def array_parts(
         if pace is not None and action is not None:
             # A thread that naps is looked at in the middle of its rebuild, when it is down to its minimum.
             warm = scenario.workload.kind == "dd" or pace.when_busy == "nap"
-            start, heads = (0, None) if tuned is None else (tuned.position, tuned.stripe_heads)
-            resync = ResyncPlan(action, start, warm, _resynced_before(scenario, root), heads)
+            tuned = tuned or ResyncSpec()
+            heads = tuned.stripe_heads or _grown_heads(driver)
+            before = _resynced_before(scenario, root)
+            resync = ResyncPlan(action, tuned.position, warm, before, heads, tuned.mismatched)
         marked = not isinstance(driver, MirrorDriver) or READ_BALANCE[driver.balance.name].marks_clean
         plan = ArrayPlan(
             array.name,
@@ -288,6 +293,13 @@ def _driver(
             own |= {field: value for field, value in set_by_hand.items() if value is not None}
             return ParityDriver(known.raid5.model_copy(update=own), spec.journal)
     return PlainDriver(plain_array_class(layout.level))
+
+
+def _grown_heads(driver: Driver) -> int | None:
+    """Stripe heads that a resync has made a cache grow to that may grow; None for its size."""
+    if not isinstance(driver, ParityDriver) or not driver.settings.most_heads:
+        return None
+    return max(driver.settings.heads, min(GROWN_HEADS, driver.settings.most_heads))
 
 
 def resync_settings(

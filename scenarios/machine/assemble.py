@@ -139,12 +139,12 @@ class Assembly:
         self._plan = plan
         self._shared: dict[str, dict[str, Any]] = defaultdict(dict)
         self._readers: Readers = {} if plan.kernel.queue.task_history else None
-        self.cpu = Cpu(engine, machine.cpu.cores)
+        self.cpu = Cpu(engine, machine.cpu.cores, idle_states=machine.cpu.idle_states)
         self.host = Host(self.cpu, plan.prices, plan.kernel.queue.plug_limits)
         observer.part(self.host)
         self.memory = DirtyMemory(plan.limits)
         section = plan.kernel.cache
-        self.pages = PageMemory(plan.room, section.counts_activations, section.second_chance)
+        self.pages = PageMemory(plan.room, section.counts_activations, section.second_chance, section.half_pace)
         self.links: dict[str, Link] = {name: built_link(name, link) for name, link in machine.links.items()}
         self.channels: dict[str, tuple[Link, AtaChannel | None]] = {
             name: (built_link(name, channel), AtaChannel(name) if channel.kind == "ata" else None)
@@ -335,6 +335,7 @@ class Assembly:
         start -= start % plan.pace.request_bytes
         if resync.stripe_heads is not None:
             array.cache.grow_to(resync.stripe_heads)
+        array.mismatches.share = resync.mismatched
         begin = partial(self._resync, plan, array, resync.action, start, resync.warm, partial(self._over, plan.name))
         if resync.after:
             self.delayed[plan.name] = resync.after, begin

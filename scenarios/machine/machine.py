@@ -223,6 +223,10 @@ class BuiltMachine:
         size = plan.size or device.capacity - plan.start
         partition = Partition(device, plan.start, size, self.scale, plan.settings.group)
         cache = self._parts.cache(partition, plan.cache)
+        journal = None
+        if plan.journal_on is not None:
+            below = self._parts.devices[plan.journal_on]
+            journal = Partition(below, 0, below.capacity, self.scale, plan.settings.group)
         system = FileSystem(
             self.engine,
             self.host,
@@ -233,6 +237,7 @@ class BuiltMachine:
             self.scenario.path_length / self.scenario.machine.cpu.clock,
             plan.age,
             scale=self.scale,
+            journal_device=journal,
         )
         return Mount(system, cache)
 

@@ -199,6 +199,7 @@ class ResyncPlan:
     warm: bool
     after: tuple[str, ...] = ()
     stripe_heads: int | None = None  # of the stripe cache; None: its size
+    mismatched: float = 0.0  # share of what a repair compares that it writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +391,8 @@ class MountPlan:
         Its kind, and its age.
     cache
         Its page cache.
+    journal_on
+        The device of its journal; None: the journal is inside.
     """
 
     point: str
@@ -400,6 +403,7 @@ class MountPlan:
     settings: FileSystemSettings
     age: float
     cache: CachePlan
+    journal_on: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ...model.crypt.ciphers import cipher
 from ...model.crypt.dm_crypt import CryptSettings
 from ...model.disk.spec import DriveSpec
-from ...model.file_system import FileSystemSettings, on_array
+from ...model.file_system import FileSystemSettings, on_array, with_log_on
 from ...model.kernels import KernelSpec, kernel
 from ...model.memory.dirty_memory import DirtyLimits
 from ...model.readahead import PAGE
@@ -145,7 +145,10 @@ def machine_plan(scenario: ScenarioSpec, scale: int = 1, serviced: bool = False)
 
 def mount_settings(scenario: ScenarioSpec, spec: FileSystemSpec) -> FileSystemSettings:
     """A file system as mkfs makes it where it is mounted."""
-    return on_array(spec.settings(), shown_layout(scenario, spec.on) if spec.stripe_aligned else None)
+    settings = on_array(spec.settings(), shown_layout(scenario, spec.on) if spec.stripe_aligned else None)
+    if spec.journal_on is None:
+        return settings
+    return with_log_on(settings, spec.settings(), shown_layout(scenario, spec.journal_on))
 
 
 def mount_plan(planning: Planning, point: str) -> MountPlan:
@@ -153,11 +156,14 @@ def mount_plan(planning: Planning, point: str) -> MountPlan:
     scenario, known, scale = planning.scenario, planning.known, planning.scale
     spec = scenario.file_systems[point]
     kind = mount_settings(scenario, spec)
+    if not known.unaligned_alone:
+        kind = kind.model_copy(update={"unaligned_alone": False})
     if not known.goal_shift_by_process:
         kind = kind.model_copy(update={"goal_shifts": 1})
     cached = cache_plan(scenario, known, spec.on, kind.block, scale, kind.write_run)
-    parts = tuple(device_parts(planning, spec.on))
-    return MountPlan(point, spec.on, parts, spec.start, spec.size or 0, kind, spec.age, cached)
+    names = (spec.on,) if spec.journal_on is None else (spec.on, spec.journal_on)
+    parts = tuple(part for name in names for part in device_parts(planning, name))
+    return MountPlan(point, spec.on, parts, spec.start, spec.size or 0, kind, spec.age, cached, spec.journal_on)
 
 
 def device_parts(planning: Planning, name: str) -> Iterator[Part]:

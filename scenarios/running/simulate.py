@@ -26,12 +26,10 @@ from .base.run import Run
 from .base.sample import Sample, scale_for
 from .base.supply import supply
 from .dd_run import ReadRun, dd_seconds
-from .fio_run import fio_prediction
 from .full_load import as_much_as_it_takes
 from .idle_run import IdleRun
 from .load_run import LoadRun
 from .phases import simulate_phases
-from .program_run import ProgramRun
 from .several_loads import loads_prediction
 from .summary import cpu_share, latency_figures, prediction_of, prices_read
 
@@ -112,6 +110,8 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
     if isinstance(scenario.workload, ProgramsSpec):
         return _program_prediction(scenario, sample, watch, observer)
     if isinstance(scenario.workload, FioSpec):
+        from .fio_run import fio_prediction  # the rest of fio is loaded with it
+
         return fio_prediction(scenario, scenario.workload, watch, observer)
     if isinstance(scenario.workload, IdleSpec):
         idle = IdleRun(BuiltMachine(scenario, observer=observer), scenario.workload)
@@ -125,6 +125,8 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
 def _program_prediction(
     scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer
 ) -> Prediction:
+    from .program_run import ProgramRun
+
     scale = scale_for(scenario, sample)
     while True:
         programs = ProgramRun(BuiltMachine(scenario, scale, observer), sample)

@@ -16,7 +16,7 @@ from ..running.base.sample import Sample
 from ..running.simulate import simulate
 from ..workers.from_source import done_from_source
 from .causes import RecordedError
-from .events import Command, ControllerCommand, CpuWork, LogicalIO, Transfer
+from .events import DEFAULT_IOS, Command, ControllerCommand, CpuWork, LogicalIO, Transfer
 from .recorder import Recorder
 
 __all__ = [
@@ -30,9 +30,6 @@ __all__ = [
     "Transfer",
     "record",
 ]
-
-DEFAULT_IOS = 1000
-"""Logical I/Os that are recorded unless asked otherwise: a file of a megabyte or two."""
 
 
 @dataclass(frozen=True, slots=True)

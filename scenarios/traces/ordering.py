@@ -21,35 +21,37 @@ _NEAR = 64
 """A record that is later than so many is put in its place by a heap, and so are all that follow."""
 
 _Waiting = tuple[int, int, RawRecord]
-"""Time (ns), number in the file, and the record."""
+"""Time (ns), a number that grows in the order of the file, and the record."""
 
 
 def in_order(records: Iterator[RawRecord], source: Source) -> Iterator[RawRecord]:
     """The same records by time; those of one time in the order of the file."""
-    numbered = enumerate(records)
-    waiting: deque[_Waiting] = deque()
-    given_ns = -1
-    far: _Waiting | None = None
-    for number, record in numbered:
+    waiting: deque[RawRecord] = deque()
+    given_ns = latest_ns = -1
+    far: RawRecord | None = None
+    for record in records:
         moment = record[0]
-        if moment < given_ns:
+        if moment >= latest_ns:
+            latest_ns = moment
+            waiting.append(record)
+        elif moment < given_ns:
             source.malformed(_too_late(source, given_ns, moment))
             continue
-        if not waiting or moment >= waiting[-1][0]:
-            waiting.append((moment, number, record))
-        elif not _placed(waiting, (moment, number, record)):
-            far = (moment, number, record)
+        elif not _placed(waiting, record):
+            far = record
             break
         if len(waiting) > WINDOW:
-            given_ns, _, first = waiting.popleft()
+            first = waiting.popleft()
+            given_ns = first[0]
             yield first
     if far is None:
-        yield from (record for _, _, record in waiting)
+        yield from waiting
     else:
-        yield from _by_heap(numbered, [*waiting, far], given_ns, source)
+        held = [(record[0], number, record) for number, record in enumerate((*waiting, far))]
+        yield from _by_heap(enumerate(records, len(held)), held, given_ns, source)
 
 
-def _placed(waiting: deque[_Waiting], late: _Waiting) -> bool:
+def _placed(waiting: deque[RawRecord], late: RawRecord) -> bool:
     """Put a record where it belongs if that is near the end."""
     for back in range(1, min(_NEAR, len(waiting)) + 1):
         if waiting[-back][0] <= late[0]:

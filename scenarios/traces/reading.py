@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from ...model.core.errors import InputError
@@ -79,6 +80,8 @@ class Trace:
             source.errors = self.errors if self.skip_malformed else None
             source.flushes = self.flushes
             start_ns: int | None = None
+            # Without the check of arguments that TraceRecord(...) makes.
+            made = partial(tuple.__new__, TraceRecord)
             for number, (moment, op, offset, length, device) in enumerate(
                 in_order(FORMATS[self.format].read(source), source)
             ):
@@ -89,7 +92,7 @@ class Trace:
                     start_ns = moment
                 if progress is not None and not number % _EVERY:
                     progress(source.bytes_read, size)
-                yield TraceRecord((moment - start_ns) / SECOND_NS, op, offset, length, device)
+                yield made(((moment - start_ns) / SECOND_NS, op, offset, length, device))
 
     def measured(self) -> Iterator[MeasuredIo]:
         """The I/Os with their response and think times, read as they are asked for.

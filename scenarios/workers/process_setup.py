@@ -8,13 +8,15 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import parent_process, resource_tracker
-from multiprocessing.connection import wait
 from types import FrameType, ModuleType
+from typing import TYPE_CHECKING
 
 from ...compiled.loader import stay_pure
+
+# Most commands start no process, and do without the modules that do.
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 DEEPEST = 2000
 """Arrays and encrypted devices on each other, at most: what calls inside each other have room for."""
@@ -67,8 +69,21 @@ def search_less() -> None:
     gc.set_threshold(_MORE, _OLDER, _OLDER)
 
 
+@contextmanager
+def importing() -> Iterator[None]:
+    """Import inside without a search for garbage: what modules hold stays as long as the process."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def end_with_parent() -> None:
     """Begin a worker: it ends when its parent is gone, however that ended, also in the middle of a simulation."""
+    from multiprocessing import parent_process
+
     search_less()
     parent = parent_process()
     if parent is not None:
@@ -82,6 +97,8 @@ def begin_from_source() -> None:
 
 
 def _wait_and_end(sentinel: int) -> None:
+    from multiprocessing.connection import wait
+
     wait([sentinel])
     os._exit(1)
 
@@ -121,6 +138,8 @@ def interrupts_left_to_parent() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    from multiprocessing import resource_tracker
+
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

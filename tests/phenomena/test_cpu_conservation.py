@@ -107,12 +107,15 @@ def test_a_slow_xor_slows_the_rebuild(kernel: str, level: str, controlled: bool,
 
     The counter-test is a fast XOR on the same machine.
     """
+    rebuilds = REBUILDS
+    if kernel == "linux-6.1":  # with few heads at once, the first of them are written soon
+        rebuilds = rebuilds.replace("resync: {", "resync: {stripe_heads: 256, ")
     machine = _machine(
         kernel=kernel,
         level=level,
         xor=xor,
         cores=4,
-        options=REBUILDS + (", controller: raid" if controlled else ""),
+        options=rebuilds + (", controller: raid" if controlled else ""),
         controllers=CONTROLLER % xor if controlled else "",
         load=LOADS[-1],
     )

@@ -1,4 +1,6 @@
-"""Random reads beside the rebuild of RAID 5: who holds the stripe heads, and whose I/O makes the array busy."""
+"""Random reads beside the rebuild of RAID 5: who holds the stripe heads, whose I/O makes the array busy, and which
+drive has the rebuild's queue.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from raidsim.scenarios.machine.machine import BuiltMachine
 
 TEXT = """
 kernel: {kernel}
-machine: {{model: storage-server, drives: {{model: Ultrastar-DC-HC310-6TB, count: 4}}}}
+machine: {{model: storage-server, drives: {{model: Ultrastar-DC-HC310-6TB, count: 4{own}}}}}
 arrays:
   md0:
     level: raid5
@@ -28,7 +30,7 @@ def reads_and_rate(kernel: str, heads: int = 32768) -> tuple[int, float]:
 
     The reader comes when the resync has all heads. The 600 ms in which these may be given back are left out.
     """
-    machine = BuiltMachine(document_from(TEXT.format(kernel=kernel, heads=heads)).spec())
+    machine = BuiltMachine(document_from(TEXT.format(kernel=kernel, heads=heads, own="")).spec())
     (array,) = machine.arrays.values()
     assert isinstance(array, ParityArray)
     array.cache.most_heads = heads
@@ -69,3 +71,33 @@ def test_a_kernel_that_sees_the_array_s_own_io_gives_way() -> None:
     reads, rate = reads_and_rate("linux-6.18")
     assert reads > 40
     assert rate < 60
+
+
+def read_time(slower: str) -> float:
+    """Time (s) of a read of disk1 far from where a rebuild is that has run for a second with 4,096 heads.
+
+    One of the drives, `slower`, has three quarters of the others' media rate.
+    """
+    own = f", {slower}: {{overrides: {{outer_media_rate: 184MB/s}}}}"
+    machine = BuiltMachine(document_from(TEXT.format(kernel="linux-6.12", heads=4096, own=own)).spec())
+    (array,) = machine.arrays.values()
+    assert isinstance(array, ParityArray)
+    (resync,) = machine.resyncs.values()
+    machine.engine.spawn(resync.run())
+    machine.engine.run_to(1.0)
+    row = next(row for row in range(array.layout.rows // 2, array.layout.rows) if array.layout.row(row).data[0] == 1)
+    over: list[float] = []
+    array.submit(Request(READ, row * array.layout.stripe_bytes, 4096, lambda _: over.append(machine.engine.now), 1))
+    array.unplug()
+    while not over:
+        machine.engine.run_to(machine.engine.now + 0.1)
+    return over[0] - 1.0
+
+
+def test_the_slowest_drive_has_the_queue_of_a_rebuild() -> None:
+    """Protects what unequal drives do: the rebuild's reads wait at the slowest one, and others serve reads at once.
+
+    The counter-test: a read of the slowest drive waits behind the rebuild's.
+    """
+    assert read_time("disk2") < 0.1
+    assert read_time("disk1") > 0.5

@@ -239,6 +239,8 @@ class _Scenario:
             resync["speed_min"] = self.one("1kB/s", "900kB/s", *self.loose("40MB/s"))
         if self.maybe(3) and (self.kernel.startswith("linux") or not self.careful):
             resync["speed_max"] = self.one("2MB/s", "1GB/s", *self.loose("100kB/s"))
+        if action == "repair" and self.maybe(3):
+            resync["mismatched"] = self.one("1%", "100%", *self.loose("250%"))
         if self.maybe(3):
             resync["position"] = self.one("1MiB", "7777777B", *self.loose("39MB", "500GB"))
         return resync

@@ -19,14 +19,15 @@ from urllib.parse import urlsplit
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
 
 PATIENCE_S = 60.0
 REQUIRE = "RAIDSIM_REQUIRE_BROWSER"
 """If this is set, a browser that is not there is a failure, and no reason to skip."""
-DESKTOP, PHONE = (1280, 900), (390, 844)
+DESKTOP, PHONE = (1440, 900), (390, 844)
 MOST_TABS = 80
 _LIST_MS = 5e3
+_FADE_MS = 500
 _COMPLAINTS = ("error", "warning")
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -128,10 +129,10 @@ def opened(browser: Browser, address: str, size: tuple[int, int], scheme: str = 
     page.on("request", lambda request: asked.add(request.url))
     page.on("websocket", lambda connection: asked.add(connection.url))
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type in _COMPLAINTS else None)
+    page.on("console", lambda message: errors.append(message.text) if _complains(message) else None)
     try:
         page.goto(address)
-        page.get_by_role("radiogroup", name="View").wait_for()
+        page.get_by_role("heading", level=1).wait_for()
         yield page
         assert not errors, errors
         here = {url for url in asked if urlsplit(url).scheme not in ("blob", "data")}
@@ -140,6 +141,15 @@ def opened(browser: Browser, address: str, size: tuple[int, int], scheme: str = 
         assert wide <= 0, "the page is wider than the window"
     finally:
         context.close()
+
+
+def _complains(message: ConsoleMessage) -> bool:
+    """Whether a message of the console says that something is wrong.
+
+    At the address of a page, Streamlit looks for its server below that address first, and then at its root.
+    """
+    searched = re.fullmatch(r"/\w+/_stcore/(health|host-config)", urlsplit(message.location["url"]).path)
+    return message.type in _COMPLAINTS and searched is None
 
 
 def open_form(page: Page) -> None:
@@ -176,7 +186,8 @@ def choose(page: Page, field: str, value: str) -> None:
 
 def look_at(page: Page, view: str) -> None:
     """Change the view."""
-    page.get_by_role("radio", name=view, exact=True).check(force=True)
+    page.get_by_test_id("stMain").get_by_role("link", name=view, exact=True).click()
+    page.wait_for_function("name => document.title.startsWith(name)", arg=view)
 
 
 def pressed(page: Page, button: str, shows: Locator) -> None:
@@ -199,6 +210,30 @@ def brightness(page: Page, selector: str, of: str) -> float:
     wanted = f"getComputedStyle(document.querySelector({selector!r})).{of}"
     red, green, blue = re.findall(r"[\d.]+", page.evaluate(wanted))[:3]
     return (0.2126 * float(red) + 0.7152 * float(green) + 0.0722 * float(blue)) / 255
+
+
+BY_STREAMLIT = {
+    "region": "Streamlit puts its toolbar outside of any landmark",
+    "presentation-role-conflict": "the place where files are dropped has a role, a name and a tabindex",
+}
+"""Rules of axe that parts of Streamlit break, whatever a page does."""
+
+
+def check_access(page: Page) -> None:
+    """No rule of axe (WCAG 2.1, A and AA) is broken: names, roles, contrast, keyboard."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    # What is being replaced is paler for a moment.
+    settled = "!document.querySelector('[data-stale=true]') && document.querySelector('[data-test-script-state]')"
+    page.wait_for_function(f"{settled}.dataset.testScriptState === 'notRunning'")
+    page.wait_for_timeout(_FADE_MS)
+    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
+    broken = [
+        f"{rule['id']}: {rule['help']}: {[node['html'][:200] for node in rule['nodes'][:3]]}"
+        for rule in Axe().run(page, options=options).response["violations"]
+        if rule["id"] not in BY_STREAMLIT
+    ]
+    assert not broken, broken
 
 
 def tabbed_to(page: Page, name: str) -> set[str]:

@@ -50,7 +50,6 @@ def test_the_server_is_quiet_and_closed() -> None:
     options = server_options("127.0.0.1", 8501)
     assert options["browser.gatherUsageStats"] is False
     assert options["client.showErrorDetails"] == "none"
-    assert options["client.showSidebarNavigation"] is False
     assert options["server.maxUploadSize"] == 1
     assert options["server.enableXsrfProtection"] is True
     assert options["server.enableCORS"] is True

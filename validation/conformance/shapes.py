@@ -219,6 +219,7 @@ class StripeCacheRun(Shape):
 
     array: str
     stripe_cache_size: PositiveInt
+    stripe_cache_active_max: NonNegativeInt
     workload: str
     write_iops: float
     cmd: str

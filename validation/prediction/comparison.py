@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...calibration.fit.profile import Profile
+from ...calibration.fit.report import misfits
 from ...calibration.simulation.evaluator import Evaluator, Progress
 from ...calibration.study.cell import Cell
 from ...calibration.study.document import ClaimSpec
@@ -198,12 +199,28 @@ class StudyComparison:
     claims: tuple[Claimed, ...] = ()
     zeros: tuple[ZeroCompared, ...] = ()
 
+    @property
+    def failures(self) -> list[str]:
+        """Why the fit should not be used unseen, each with what to do; none if it is sound, or nothing was fitted."""
+        return [] if self.profile is None else self.profile.failures()
+
+    @property
+    def misfits(self) -> list[str]:
+        """Which calibrated cells are further off than noise explains, in words with what to do; none if none is."""
+        if self.profile is None:
+            return []
+        return misfits(
+            self.study, {each.cell.id: each.log_ratio for each in self.cells if each.cell.use == "calibrate"}
+        )
+
     def document(self) -> dict[str, Any]:
         """The study's part of ``raidsim predict --json``."""
         return {
             "id": self.study.id,
             "title": self.study.title,
             "report": self.study.report,
+            "failures": self.failures,
+            "misfits": self.misfits,
             "profile": None if self.profile is None else _profile_document(self.profile),
             "cases": [compared.document() for compared in self.cells],
             "zeros": [each.document() for each in self.zeros],

@@ -11,8 +11,8 @@ from ..prediction.leave_out import LeftOut
 from ..prediction.proportion import Proportion
 from .html_page import Entry, Mark, Section, bullets, heading, page, paragraph, pictures, table
 from .plots import baseline_plot, coverage_plot, error_histogram, residual_plots, scatter_plots
-from .report import NOTEWORTHY_PCT, Report, StudyReport, coverage, suspects, unanswered
-from .words import bounds, cell_row, conformance_words, percent, standings
+from .report import NOTEWORTHY_PCT, Report, StudyReport, coverage, coverage_by_class, suspects, unanswered
+from .words import bounds, cell_row, conformance_words, fit_warnings, percent, standings
 
 _CELL_HEADINGS = ("cell", "level", "unit", "measured", "predicted", "error", "90 % interval", "inside")
 
@@ -33,10 +33,15 @@ def html_report(report: Report, version: str) -> str:
     ]
     if report.left_out:
         sections.insert(5, Section("cross-validation", "Cross-validation", _left_out(report.left_out)))
-    lead = "".join(map(paragraph, standings(report))) + paragraph(
-        f"raidsim {version}. An error is |ln(predicted / measured)| in percent: 10 % is a ratio of 1.105 or its "
-        "inverse. Cells that were fitted to and cells that were predicted are never mixed.",
-        note=True,
+    wrong = fit_warnings(report)
+    lead = (
+        "".join(map(paragraph, standings(report)))
+        + (bullets(wrong) if wrong else "")
+        + paragraph(
+            f"raidsim {version}. An error is |ln(predicted / measured)| in percent: 10 % is a ratio of 1.105 or its "
+            "inverse. Cells that were fitted to and cells that were predicted are never mixed.",
+            note=True,
+        )
     )
     return page("How right raidsim is", lead, sections)
 
@@ -105,7 +110,18 @@ def _coverage(report: Report) -> str:
     shares = [(study.id, coverage(study.cells)) for study in report.studies]
     rows = [_coverage_row(name, covered) for name, covered in (*shares, ("all", coverage(report.cells))) if covered.n]
     shown = table(("study", "cells", "inside", "share", "95 % limits", "intervals"), rows, words=(0, 5))
-    return paragraph(words) + pictures([("share inside the interval", coverage_plot(report))]) + shown
+    return (
+        paragraph(words) + pictures([("share inside the interval", coverage_plot(report))]) + shown + _by_class(report)
+    )
+
+
+def _by_class(report: Report) -> str:
+    """Coverage by class of figure."""
+    words = "By kind of figure. An interval is learnt from the predicted cells of all other studies."
+    found = coverage_by_class(report.studies).items()
+    rows = [[name, str(studies), *_coverage_row(name, covered)[1:]] for name, (covered, studies) in found]
+    headings = ("kind of figure", "studies", "cells", "inside", "share", "95 % limits", "intervals")
+    return paragraph(words) + table(headings, rows, words=(0, 6))
 
 
 def _coverage_row(name: str, covered: Proportion) -> list[Entry]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ...calibration.uncertainty.discrepancy import FigureClass, figure_classes
+from ...calibration.uncertainty.model_interval import class_words
 from ..conformance.totals import ConformanceTotals
 from ..prediction.baseline_comparison import GROUPINGS, Judged, grouped, judged_cells, matches, weaknesses
 from ..prediction.baselines import BASELINES
@@ -21,10 +23,17 @@ NO_SUSPECT = "no mechanism suspected yet"
 
 @dataclass(frozen=True, slots=True)
 class StudyReport:
-    """A study after its predictions, with what its cells are judged by."""
+    """A study after its predictions, with what its cells are judged by.
+
+    Attributes
+    ----------
+    classes
+        The class of figures of each cell, which its interval was learnt from, by the cell's id.
+    """
 
     comparison: StudyComparison
     cells: tuple[Judged, ...]
+    classes: Mapping[str, FigureClass]
 
     @property
     def id(self) -> str:
@@ -47,6 +56,8 @@ class StudyReport:
             "id": self.id,
             "title": self.comparison.study.title,
             "report": self.report,
+            "failures": self.comparison.failures,
+            "misfits": self.comparison.misfits,
             "cases": [_cell_document(each) for each in self.cells],
             "claims": [claimed.document() for claimed in self.comparison.claims],
             "summary": _summary([self]),
@@ -100,6 +111,10 @@ class Report:
             "summary": _summary(self.studies),
             **{name: _summary(studies) for name, studies in of.items()},
             "by": {name: self._by(name) for name in GROUPINGS if name != "study"},
+            "coverage_by_class": {
+                name: {**covered.document(), "studies": studies, "verdict": covered.against(INTERVAL)}
+                for name, (covered, studies) in coverage_by_class(self.studies).items()
+            },
             "not_better": [weakness.document() for weakness in weaknesses(self.cells)],
             "conformance": None if self.conformance is None else self.conformance.document(),
             "leave_out": [each.document() for each in self.left_out],
@@ -118,7 +133,10 @@ def report(
     failed: Mapping[str, str] | None = None,
 ) -> Report:
     """Judge comparisons: classes of cells, baselines, coverage. Nothing is simulated."""
-    studies = tuple(StudyReport(each, judged_cells(each, cell_classes(each.study))) for each in comparisons)
+    studies = tuple(
+        StudyReport(each, judged_cells(each, cell_classes(each.study)), figure_classes(each.study))
+        for each in comparisons
+    )
     return Report(studies, conformance, tuple(left_out), failed or {})
 
 
@@ -126,6 +144,26 @@ def coverage(cells: Sequence[Judged]) -> Proportion:
     """How many predicted cells lie in their interval."""
     chosen = [each.compared for each in cells if each.compared.cell.use == "predict"]
     return Proportion(sum(compared.covered for compared in chosen), len(chosen))
+
+
+def coverage_by_class(studies: Sequence[StudyReport]) -> dict[str, tuple[Proportion, int]]:
+    """How many predicted cells of each class of figures lie in their interval, and of how many studies they are.
+
+    An interval is learnt from the predicted cells of all other studies, so each study is one that is left out.
+    """
+    found: dict[FigureClass, list[tuple[str, bool]]] = {}
+    for study in studies:
+        for each in study.cells:
+            cell = each.compared.cell
+            if cell.use == "predict":
+                found.setdefault(study.classes[cell.id], []).append((study.id, each.compared.covered))
+    return {
+        class_words(known): (
+            Proportion(sum(covered for _, covered in found[known]), len(found[known])),
+            len({study for study, _ in found[known]}),
+        )
+        for known in sorted(found)
+    }
 
 
 def suspects(study: StudyReport) -> dict[str, list[str]]:

@@ -101,3 +101,10 @@ def conformance_words(totals: ConformanceTotals | None) -> str:
     cases, matched = sum(each.cases for each in totals.kinds), sum(each.matched for each in totals.kinds)
     aims = "every kind reaches its aim" if totals.reached else "not every kind reaches its aim"
     return f"{matched} of {cases} recorded cases of real programs match ({totals.origin}); {aims}."
+
+
+def fit_warnings(report: Report) -> list[str]:
+    """What is wrong with fits, study by study: those that failed, then calibrated cells that noise does not explain."""
+    studies = [(study.id, study.comparison) for study in report.studies]
+    failed = [f"{name}: the fit failed: {line}" for name, each in studies for line in each.failures]
+    return failed + [f"{name}: {line}" for name, each in studies for line in each.misfits]

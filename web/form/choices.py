@@ -34,6 +34,8 @@ MOST_IOPS = 2_000_000
 MOST_DISK_IOPS = 2_000
 """Random I/Os per second of a hard disk that anyone may ask for: several times what the fastest does."""
 MOST_SEED = 9999
+MOST_PRICE = 1_000_000
+"""In any currency that all prices are in."""
 BLOCKS_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
 CHUNKS_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 STRIPE_CACHES = (0, 256, 1024, 4096, 8192, 32768)
@@ -326,6 +328,7 @@ def _iops_2(form: Form) -> Offer:
 _OFFERS: dict[str, Callable[[Form], Offer]] = {
     "machine": lambda form: _machine_names(),
     "drive": lambda form: _drive_names(),
+    "price": lambda form: Range(0, MOST_PRICE),
     "level": _levels,
     "disks": _disks,
     "spares": _spares,
@@ -351,6 +354,7 @@ _OFFERS: dict[str, Callable[[Form], Offer]] = {
     "read": lambda form: Range(0, 100),
     "hot": _hot,
     "how": lambda form: ("outstanding", "rate"),
+    "independent": lambda form: _YES_NO if form.how == "outstanding" else None,
     "depth": _depth,
     "jobs": _jobs,
     "iops": _iops,

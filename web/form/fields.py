@@ -18,8 +18,9 @@ class Form:
 
     Attributes
     ----------
-    machine, drive, disks, spares
-        The machine of the catalogue, and the drives that are in it instead of its own.
+    machine, drive, price, disks, spares
+        The machine of the catalogue, and the drives that are in it instead of its own; what one drive costs, 0 if
+        that is not known.
     level, groups, algorithm, copies, chunk
         The layout; chunk in KiB.
     controller, write_back
@@ -34,8 +35,9 @@ class Form:
         Members lost before the run begins, and whether they are being rebuilt.
     pattern, block, read, hot
         The load's I/Os: block in KiB, percentage of reads, locality.
-    how, depth, jobs, iops
-        Whether each of the jobs keeps `depth` I/Os outstanding, or all send `iops` together.
+    how, independent, depth, jobs, iops
+        Whether each of the jobs keeps `depth` I/Os outstanding, or all send `iops` together. If `independent` is true,
+        every outstanding I/O has a thread of its own; otherwise one thread submits all I/Os of a job.
     network, port, clients, nfsd
         How clients reach the machine, whose load it then is; threads of an NFS server, 0 for the usual number.
     parts, hours, read_2, pattern_2, block_2, depth_2, iops_2
@@ -48,6 +50,7 @@ class Form:
 
     machine: str = "server"
     drive: str = "Exos-10E2400-2400GB"
+    price: int = 0
     level: str = "raid5"
     disks: int = 8
     spares: int = 0
@@ -73,6 +76,7 @@ class Form:
     read: int = 70
     hot: str = "even"
     how: str = "outstanding"
+    independent: bool = True
     depth: int = 16
     jobs: int = 1
     iops: int = 500
@@ -97,6 +101,7 @@ DEFAULT = Form()
 LABELS = {
     "machine": "Machine",
     "drive": "Drive",
+    "price": "Price of a drive",
     "level": "RAID level",
     "disks": "Disks",
     "spares": "Spares",
@@ -120,8 +125,9 @@ LABELS = {
     "pattern": "Pattern",
     "block": "Block (KiB)",
     "read": "Reads (%)",
-    "hot": "Places",
+    "hot": "Locality",
     "how": "Load is given as",
+    "independent": "Independent users",
     "depth": "Outstanding I/Os of each job",
     "jobs": "Jobs",
     "iops": "I/Os per second of all jobs",

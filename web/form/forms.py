@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from ...api.scenario import Scenario
 from ...model.core.errors import InputError
 from ...model.layouts import LEVELS
 from ...scenarios.description.scenario import ScenarioSpec
@@ -23,7 +24,7 @@ ARRAY = "md0"
 
 _IN_TITLE = ("level", "disks", "drive", "spares", "controller", "cipher", "network", "port")
 _OTHER_PART = ("parts", "hours", "read_2", "pattern_2", "block_2", "depth_2", "iops_2")
-_ONE_PART = ("pattern", "block", "read", "hot", "how", "depth", "jobs", "iops")
+_ONE_PART = ("pattern", "block", "read", "hot", "how", "independent", "depth", "jobs", "iops")
 LOAD_FIELDS = (*_ONE_PART, *_OTHER_PART, "length", "seed", "fail_at")
 """What is the load's and the run's, so that two designs can be compared under the same."""
 
@@ -124,6 +125,8 @@ def scenario_data(form: Form, lengths: Sequence[tuple[float, float]]) -> dict[st
 
 def _drives(form: Form) -> dict[str, Any]:
     drives: dict[str, Any] = {"model": form.drive, "count": form.disks + form.spares}
+    if form.price:
+        drives["price"] = form.price
     if not rotational(form):
         drives["state"] = form.drive_state
     elif not form.drive_cache:
@@ -176,6 +179,8 @@ def _lengths(duration_s: float, warm_up_s: float) -> dict[str, str]:
 
 def _load(form: Form) -> dict[str, Any]:
     load: dict[str, Any] = {"kind": "load", "jobs": form.jobs, **_load_part(form)}
+    if form.how == "outstanding":
+        load["independent"] = form.independent
     if form.hot == "zipf":
         load["locality"] = {"kind": "zipf", "block": "1MiB"}
     return load
@@ -250,6 +255,11 @@ class Built:
     spec: ScenarioSpec | None
     refused: str = ""
     field: str = ""
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """What the public functions take; None if it was refused."""
+        return None if self.document is None or self.spec is None else Scenario.of(self.document)
 
 
 @lru_cache(maxsize=256)

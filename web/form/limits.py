@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from ...api.support.explorer import top_parts
 from ...model.core.errors import InputError
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import AnyDrive
 from ...model.files.quantities import format_duration
 from ...model.layouts import LEVELS
 from ...model.loads.pattern import LoadPattern
-from ...scenarios.comparison.redundancy import top_parts
 from ...scenarios.description.arrays import ArraySpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
@@ -61,12 +61,12 @@ def check_work(spec: ScenarioSpec) -> None:
         seconds = load.duration + load.warm_up
         if _begun(part, load) > MOST_COMMANDS / 2:
             found = f"{load.depth * load.jobs:,} outstanding I/Os of each target"
-            raise InputError("workload.depth", found, "allowed here: fewer, or smaller ones; more with raidsim run")
+            raise InputError("workload.depth", found, "expected here: fewer, or smaller ones; more with raidsim run")
         if rate * seconds > MOST_COMMANDS:
             place = f"workload.phases {name}: duration" if name else "workload.duration"
             found = f"{format_duration(seconds)} with up to {rate:,.0f} commands of the drives a second"
             most = format_duration(MOST_COMMANDS / rate)
-            raise InputError(place, found, f"allowed here: {most} with warm_up; longer with raidsim run")
+            raise InputError(place, found, f"expected here: at most {most} with warm_up; longer with raidsim run")
 
 
 def commands_per_second(spec: ScenarioSpec) -> float:

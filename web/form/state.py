@@ -1,4 +1,4 @@
-"""Links carry the state: the form, the designs kept for comparison and the view, as the query of an address."""
+"""Links carry the state: the form, and the designs kept for comparison, as the query of an address."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from .choices import FIELDS
 from .fields import DEFAULT, LABELS, Form, Value
 from .forms import LOAD_FIELDS, changed, fitted
 
-VIEWS = ("result", "layout", "curve", "compare", "ios", "failure", "explain", "files")
 KEPT = "with"
-VIEW = "view"
 MOST_KEPT = 3
 """Designs beside the one in the form."""
 _LONGEST = 64
@@ -33,13 +31,10 @@ class State:
         The design and the load.
     kept
         Other designs, compared under the same load.
-    view
-        What is looked at.
     """
 
     form: Form = DEFAULT
     kept: tuple[Form, ...] = ()
-    view: str = VIEWS[0]
 
 
 Query = dict[str, str | list[str]]
@@ -48,8 +43,6 @@ Query = dict[str, str | list[str]]
 def to_query(state: State) -> Query:
     """The state as query parameters: what is not as usual."""
     found: Query = dict(_pairs(state.form, FIELDS))
-    if state.view != VIEWS[0]:
-        found[VIEW] = state.view
     if state.kept:
         # Addresses lose parameters without a value, so the usual design says its level.
         pairs = [_pairs(design, _DESIGN_FIELDS) or [("level", design.level)] for design in state.kept]
@@ -80,22 +73,15 @@ def from_query(query: Mapping[str, Sequence[str]]) -> tuple[State, list[str]]:
         The state fits in any case; a note says what was left out or replaced.
     """
     notes: list[str] = []
-    form, view = DEFAULT, VIEWS[0]
+    form = DEFAULT
     for name, values in query.items():
-        if name == KEPT or not values:
-            continue
-        if name == VIEW:
-            if values[-1] in VIEWS:
-                view = values[-1]
-            else:
-                notes.append(f"the link's view {_short(values[-1])} is none of {', '.join(VIEWS)}")
-        else:
+        if name != KEPT and values:
             form = _taken(form, name, values[-1], FIELDS, notes)
     form, replaced = fitted(form)
     notes += replaced
     kept = _kept(query.get(KEPT, ()), form, notes)
     more = len(notes) - _MOST_NOTES
-    return State(form, kept, view), notes if more <= 0 else [*notes[:_MOST_NOTES], f"and {more} more like these"]
+    return State(form, kept), notes if more <= 0 else [*notes[:_MOST_NOTES], f"and {more} more like these"]
 
 
 def _kept(designs: Sequence[str], load: Form, notes: list[str]) -> tuple[Form, ...]:

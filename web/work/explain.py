@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from ...api.scenario import Scenario
+from ...api.support.explorer import Prediction
 from ...model.controller.catalogue import controller
 from ...model.disk.spec import DriveSpec
 from ...model.files.quantities import format_duration
 from ...model.layouts import LEVELS
-from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.running.base.prediction import Prediction
 from ..form.choices import known_drive, offer, rotational
 from ..form.fields import NONE, Form
 from ..form.forms import BITMAP, built, changed, fitted
@@ -106,16 +106,12 @@ class Variant:
     adds: bool = False
     one_command: bool = False
 
-    def spec(self) -> ScenarioSpec | None:
+    def scenario(self) -> Scenario | None:
         """The scenario without the mechanism; None if it cannot be."""
-        found = built(self.form).spec
+        found = built(self.form).scenario
         if found is None or not self.one_command:
             return found
-        drives = {
-            name: each.model_copy(update={"overrides": {**each.overrides, "queue_depth": 1}})
-            for name, each in found.machine.drives.items()
-        }
-        return found.model_copy(update={"machine": found.machine.model_copy(update={"drives": drives})})
+        return found.with_({"machine.drives.overrides.queue_depth": 1})
 
 
 def variants(form: Form) -> list[Variant]:

@@ -1,8 +1,10 @@
-"""Runs of the whole server: worker processes, how many work at once, who waits, and who gives up.
+"""Runs of the whole server: worker processes, how many work at once, who waits, and what is stopped.
 
-A simulation runs in a process of its own, so the page stays quick, and so that one that takes too long, or that nobody
-wants any more, can be ended at once. Processes that are done are kept for the next run: starting one takes as long as
-a small run.
+A simulation runs in a process of its own, so that the page answers meanwhile, and a run that is too long or no longer
+wanted ends at once. Processes are kept for the next run: starting one takes as long as a small run.
+
+Short and long runs wait in lanes of their own. While both lanes have runs, neither takes all processes, so a short run
+never waits for the long ones of others.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import sys
 import threading
 import time
 import traceback
-from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
@@ -21,19 +22,24 @@ from typing import Any, Literal
 
 from ...model.core.errors import RaidsimError
 from ...scenarios.workers.process_setup import end_with_parent, interrupts_left_to_parent
+from .kept import Kept
 from .tasks import AnyTask, Progress, stopped
 
 WORKERS = 2
 """Runs at once on the whole server."""
-MOST_WAITING = 16
+MOST_WAITING = 32
 """Runs that may wait for that; further ones are refused."""
 MEMORY = 4 << 30
 """Bytes of address space of a worker."""
 _LOOK_S = 0.05
 _TELL_S = 0.2
-_START_S = 30.0
-"""How long a process may take to start, before the clock of its run begins."""
+_START_S = 120.0
+"""How long a process may take to start on a busy machine; the CPU time of its run begins after that."""
+_WALL = 10.0
+"""A run that says nothing of its CPU time is stopped after so many times its limit on the wall clock."""
 
+Question = tuple[str, str]
+"""What is asked, and of which design."""
 State = Literal["waiting", "running", "done", "refused", "cancelled"]
 
 
@@ -49,20 +55,29 @@ class Ticket:
         How it stands: "refused" also if it was stopped or failed.
     share
         How much of it is done, 0 to 1.
+    cpu_s
+        CPU time (s) that it has taken.
     early
         What it has given so far, to be shown while the rest is done.
     result
         What it gave, when it is done.
     message
         Why it was refused.
+    question
+        What its answer is kept by; None if it is not kept.
+    wanted
+        Visitors that wait for it.
     """
 
     task: AnyTask
     state: State = "waiting"
     share: float = 0.0
+    cpu_s: float = 0.0
     early: Any = None
     result: Any = None
     message: str = ""
+    question: Question | None = None
+    wanted: int = 1
     cancelling: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -71,7 +86,10 @@ class Ticket:
         return self.state in ("waiting", "running")
 
     def cancel(self) -> None:
-        """Nobody wants it any more."""
+        """One visitor does not want it any more; without any it ends."""
+        self.wanted -= 1
+        if self.wanted > 0:
+            return
         self.cancelling.set()
         if self.state == "waiting":
             self.state = "cancelled"
@@ -86,16 +104,19 @@ class Runs:
         Runs at once.
     most_waiting
         Runs that may wait.
-    wall_s
-        Seconds a run may take; what its task says unless given.
+
+    Attributes
+    ----------
+    kept
+        Answers to questions that were asked before.
     """
 
-    def __init__(self, workers: int = WORKERS, most_waiting: int = MOST_WAITING, wall_s: float | None = None) -> None:
+    def __init__(self, workers: int = WORKERS, most_waiting: int = MOST_WAITING) -> None:
         self.workers = workers
         self.most_waiting = most_waiting
-        self._wall_s = wall_s
+        self.kept = Kept()
         self._changed = threading.Condition()
-        self._waiting: deque[Ticket] = deque()
+        self._waiting: list[Ticket] = []
         self._running: list[Ticket] = []
         self._idle: list[_Worker] = []
         self._closed = False
@@ -112,10 +133,22 @@ class Runs:
                 return
         worker.end()
 
-    def start(self, task: AnyTask) -> Ticket:
-        """Do a task as soon as there is room; refused at once if too many wait already."""
-        ticket = Ticket(task)
+    def start(self, task: AnyTask, question: Question | None = None) -> Ticket:
+        """Do a task as soon as there is room; refused at once if too many wait already.
+
+        Parameters
+        ----------
+        task
+            What is to be done.
+        question
+            What its answer is kept by. If the same question is being answered for another visitor, both wait for that.
+        """
+        ticket = Ticket(task, question=question)
         with self._changed:
+            for other in (*self._running, *self._waiting):
+                if question is not None and other.question == question and other.open and other.wanted > 0:
+                    other.wanted += 1
+                    return other
             if len(self._waiting) >= self.most_waiting:
                 ticket.state, ticket.message = "refused", "too many runs are waiting on this server; try again later"
                 return ticket
@@ -123,11 +156,11 @@ class Runs:
         threading.Thread(target=self._see_through, args=(ticket,), name="run", daemon=True).start()
         return ticket
 
-    def ahead(self, ticket: Ticket) -> int:
-        """How many runs come before one that waits."""
+    def place(self, ticket: Ticket) -> int:
+        """The place of a waiting run in its lane, from 1; 0 if it does not wait."""
         with self._changed:
-            waiting = list(self._waiting)
-            return len(self._running) + (waiting.index(ticket) if ticket in waiting else 0)
+            lane = [each for each in self._waiting if each.task.SHORT == ticket.task.SHORT]
+            return lane.index(ticket) + 1 if ticket in lane else 0
 
     def close(self) -> None:
         """End all processes that are kept."""
@@ -151,11 +184,11 @@ class Runs:
                 self._changed.notify_all()
 
     def _takes_turn(self, ticket: Ticket) -> bool:
-        """Wait until the ticket is the first and there is room; False if it was cancelled meanwhile."""
+        """Wait until the ticket is the first of its lane and there is room; False if it was cancelled meanwhile."""
         with self._changed:
             while not ticket.cancelling.is_set():
-                if self._waiting[0] is ticket and len(self._running) < self.workers:
-                    self._waiting.popleft()
+                if self._may_begin(ticket):
+                    self._waiting.remove(ticket)
                     self._running.append(ticket)
                     ticket.state = "running"
                     self._changed.notify_all()
@@ -166,20 +199,33 @@ class Runs:
         ticket.state = "cancelled"
         return False
 
+    def _may_begin(self, ticket: Ticket) -> bool:
+        """Whether a waiting run is next: one process is left to the other lane while that has runs too."""
+        if len(self._running) >= self.workers:
+            return False
+        short = ticket.task.SHORT
+        if next(each for each in self._waiting if short == each.task.SHORT) is not ticket:
+            return False
+        if self.workers == 1:
+            return self._waiting[0] is ticket
+        here = sum(short == each.task.SHORT for each in self._running)
+        others_wait = any(short != each.task.SHORT for each in self._waiting)
+        return here < self.workers - (not short or others_wait)
+
     def _run(self, ticket: Ticket) -> None:
         worker = self._worker()
-        wall_s = ticket.task.WALL_S if self._wall_s is None else self._wall_s
+        most_s = ticket.task.CPU_S
         kept = False
         try:
             worker.connection.send(ticket.task)
-            deadline = time.monotonic() + wall_s
+            deadline = time.monotonic() + _WALL * most_s
             while ticket.state == "running":
                 if ticket.cancelling.is_set():
                     _finish(ticket, "cancelled", "")
-                elif time.monotonic() > deadline:
+                elif ticket.cpu_s > most_s or time.monotonic() > deadline:
                     _finish(ticket, "refused", stopped(ticket.task))
                 elif worker.connection.poll(_LOOK_S):
-                    kept = _take(ticket, worker.connection.recv())
+                    kept = self._take(ticket, worker.connection.recv())
         except (EOFError, OSError):
             _finish(ticket, "refused", "the simulation ended without a result; it may have needed too much memory")
         finally:
@@ -188,6 +234,24 @@ class Runs:
                     self._idle.append(worker)
             else:
                 worker.end()
+
+    def _take(self, ticket: Ticket, message: tuple[str, Any]) -> bool:
+        """What a worker says; True if it is ready for the next task."""
+        kind, value = message
+        if kind == "share":
+            ticket.share, ticket.cpu_s = value
+            return False
+        if kind == "early":
+            ticket.early = value
+            return False
+        if kind == "done":
+            ticket.result, ticket.share = value, 1.0
+            if ticket.question is not None:
+                self.kept.keep(*ticket.question, value)
+            _finish(ticket, "done", "")
+        else:
+            _finish(ticket, "refused", value)
+        return True
 
     def _worker(self) -> _Worker:
         with self._changed:
@@ -217,23 +281,6 @@ class _Worker:
         self.process.kill()
         self.process.join()
         self.connection.close()
-
-
-def _take(ticket: Ticket, message: tuple[str, Any]) -> bool:
-    """What a worker says; True if it is ready for the next task."""
-    kind, value = message
-    if kind == "share":
-        ticket.share = value
-        return False
-    if kind == "early":
-        ticket.early = value
-        return False
-    if kind == "done":
-        ticket.result, ticket.share = value, 1.0
-        _finish(ticket, "done", "")
-    else:
-        _finish(ticket, "refused", value)
-    return True
 
 
 def _finish(ticket: Ticket, state: State, message: str) -> None:
@@ -274,8 +321,9 @@ def _answer(task: AnyTask, progress: Progress) -> tuple[str, Any]:
 
 
 def _tell(connection: Connection, sending: threading.Lock, progress: Progress, over: threading.Event) -> None:
+    began_s = time.process_time()
     while not over.wait(_TELL_S):
-        _send(connection, sending, "share", progress.share)
+        _send(connection, sending, "share", (progress.share, time.process_time() - began_s))
 
 
 def _send(connection: Connection, sending: threading.Lock, kind: str, value: object) -> None:

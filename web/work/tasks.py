@@ -1,31 +1,47 @@
-"""What a worker process is given to do, and what it gives back: plain data, and nothing of the page."""
+"""What the page can ask for: each question is a task that a worker process answers (:mod:`.runs`).
+
+The answers are those of the public functions of raidsim; a task adds how much of it is done, and what is known before
+all is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import ClassVar, Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, TypeVar
 
+from ...api.advice import Advice, advise
+from ...api.comparison import Comparison, compare
+from ...api.curve import LoadCurve, load_curve
+from ...api.fio import fio
+from ...api.result import Result
+from ...api.run import run, run_scenario
+from ...api.scenario import Scenario
+from ...api.support.explorer import (
+    Compared,
+    LogicalIO,
+    Prediction,
+    Recorder,
+    Timeline,
+    WithoutBottleneck,
+    compared,
+    is_open,
+    parse,
+    record,
+)
+from ...api.support.progress import followed_by
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration
-from ...scenarios.comparison.alternatives import Design, on_common_span
-from ...scenarios.comparison.side_by_side import Comparison, Settings, compare, runs_planned
-from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import LoadSpec
-from ...scenarios.questions.load_curve import LoadCurve, attempt, curve_steps, runs_needed
-from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open, run_without_bottleneck
-from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.running.base.run import Run
-from ...scenarios.running.simulate import simulate
-from ...scenarios.timeline.events import LogicalIO
-from ...scenarios.timeline.timeline import Recorder, Timeline, record
-from ...scenarios.workers.task_pool import TaskPool
 from .explain import Effect, Mechanism, effect
 
-CURVE_POINTS = 10
-REPLICATIONS = 4
+FIRST_POINTS, CURVE_POINTS = 6, 10
+"""Points of the first load curve that is shown, and of the final one."""
+FIRST_REPLICATIONS, REPLICATIONS = 2, 4
+"""Runs of each design before anything is shown, and in all."""
 TIMELINE_IOS = 100
+FIO_S = 10.0
+"""Simulated time (s) after which jobs of fio end here."""
 MOST_RECORDED = 200_000
 """Logical I/Os of a run with a failure that are kept for its course."""
 COURSE_PARTS = 40
@@ -53,16 +69,22 @@ class Progress:
         """A first answer, to be shown while the rest of the work is done, whose share is counted anew."""
         self.done = 0
         self._within = float
+        self.tell(found)
+
+    def tell(self, found: object) -> None:
+        """What is known so far; kept if a limit stops the task."""
         if self._tell is not None:
             self._tell(found)
-
-    def watch(self, run: Run) -> None:
-        """A run begins."""
-        self._within = lambda: run.share
 
     def within(self, share: Callable[[], float]) -> None:
         """The current part is told by a function of its own."""
         self._within = share
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """The functions of `raidsim` called inside tell the share of the current part."""
+        with followed_by(self.within):
+            yield
 
     def next_part(self) -> None:
         """The current part is over."""
@@ -79,8 +101,10 @@ class Progress:
 class Task(Protocol[Result_co]):
     """A piece of work."""
 
-    WALL_S: ClassVar[float]
-    """Seconds of the wall clock after which it is stopped."""
+    CPU_S: ClassVar[float]
+    """CPU time (s) after which it is stopped."""
+    SHORT: ClassVar[bool]
+    """If true, it goes to the lane of short tasks."""
 
     def perform(self, progress: Progress) -> Result_co:
         """Do it; `InputError` if the scenario cannot be run."""
@@ -92,86 +116,82 @@ class Outcome:
 
     Attributes
     ----------
-    spec, prediction
-        What was run, and what it gave.
+    result
+        What the run gave.
     without
         None if there is nothing to take away, or it is not known yet.
     known
         Whether `without` is known.
     """
 
-    spec: ScenarioSpec
-    prediction: Prediction
+    result: Result
     without: WithoutBottleneck | None
     known: bool = True
+
+    @property
+    def prediction(self) -> Prediction:
+        """Everything that the simulator says of the run."""
+        return self.result.prediction
 
 
 @dataclass(frozen=True, slots=True)
 class RunTask:
     """One run of a scenario, and one without what limited it."""
 
-    WALL_S: ClassVar[float] = 30.0
-    spec: ScenarioSpec
+    CPU_S: ClassVar[float] = 30.0
+    SHORT: ClassVar[bool] = True
+    scenario: Scenario
 
     def perform(self, progress: Progress) -> Outcome:
         """See :meth:`Task.perform`; the first answer lacks the run without the bottleneck."""
-        prediction = simulate(self.spec, watch=progress.watch)
-        progress.answer(Outcome(self.spec, prediction, None, known=False))
-        return Outcome(self.spec, prediction, run_without_bottleneck(self.spec, prediction, watch=progress.watch))
+        with progress.told():
+            result = run(self.scenario)
+            progress.answer(Outcome(result, None, known=False))
+            return Outcome(result, result.without_bottleneck())
 
 
 @dataclass(frozen=True, slots=True)
 class CurveTask:
     """Response time against offered load."""
 
-    WALL_S: ClassVar[float] = 90.0
-    spec: ScenarioSpec
+    CPU_S: ClassVar[float] = 90.0
+    SHORT: ClassVar[bool] = False
+    scenario: Scenario
 
     def perform(self, progress: Progress) -> LoadCurve:
-        """See :meth:`Task.perform`."""
-        progress.parts = runs_needed(CURVE_POINTS)
-        steps = curve_steps(self.spec, CURVE_POINTS)
-        wanted = next(steps)
-        while True:
-            outcomes = []
-            for spec in wanted:
-                outcomes.append(attempt(spec))
-                progress.next_part()
-            try:
-                wanted = steps.send(outcomes)
-            except StopIteration as end:
-                curve: LoadCurve = end.value
-                return curve
+        """See :meth:`Task.perform`; the first answer is a curve of a few points."""
+        with progress.told():
+            progress.answer(load_curve(self.scenario, points=FIRST_POINTS, workers=0))
+            return load_curve(self.scenario, points=CURVE_POINTS, workers=0)
 
 
 @dataclass(frozen=True, slots=True)
 class CompareTask:
     """Designs side by side; a scenario for each name."""
 
-    WALL_S: ClassVar[float] = 90.0
-    designs: tuple[tuple[str, ScenarioSpec], ...]
+    CPU_S: ClassVar[float] = 120.0
+    SHORT: ClassVar[bool] = False
+    designs: tuple[tuple[str, Scenario], ...]
 
     def perform(self, progress: Progress) -> Comparison:
-        """See :meth:`Task.perform`."""
-        designs = [Design(i, {"design": name}, spec) for i, (name, spec) in enumerate(self.designs, start=1)]
-        designs, _ = on_common_span(designs)
-        settings = Settings(replications=REPLICATIONS, rebuild=False)
-        planned = max(1, runs_planned(designs, settings))
-        with TaskPool(1) as pool:
-            progress.within(lambda: pool.done / planned)
-            return compare(designs, settings, pool)
+        """See :meth:`Task.perform`; the first answer has fewer runs, and says nothing of rebuilds and risk."""
+        designs = [scenario.with_(name=name) for name, scenario in self.designs]
+        with progress.told():
+            progress.answer(compare(designs, replications=FIRST_REPLICATIONS, rebuild=False, workers=0))
+            return compare(designs, replications=REPLICATIONS, rebuild=True, workers=0)
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineTask:
     """The first I/Os of a load and what came of them."""
 
-    WALL_S: ClassVar[float] = 30.0
-    spec: ScenarioSpec
+    CPU_S: ClassVar[float] = 30.0
+    SHORT: ClassVar[bool] = True
+    scenario: Scenario
 
     def perform(self, progress: Progress) -> Timeline:
         """See :meth:`Task.perform`."""
-        return record(self.spec, ios=TIMELINE_IOS)
+        return record(self.scenario.spec, ios=TIMELINE_IOS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,17 +238,17 @@ class FailureCourse:
 class FailureTask:
     """A run with a failure, followed over its time."""
 
-    WALL_S: ClassVar[float] = 60.0
-    spec: ScenarioSpec
+    CPU_S: ClassVar[float] = 60.0
+    SHORT: ClassVar[bool] = False
+    scenario: Scenario
 
     def perform(self, progress: Progress) -> FailureCourse:
         """See :meth:`Task.perform`."""
         recorder = Recorder(MOST_RECORDED)
-        prediction = simulate(self.spec, watch=progress.watch, observer=recorder)
-        load = self.spec.workload
-        assert isinstance(load, LoadSpec)
-        parts = course(recorder.ios, recorder.began_s, load.duration)
-        return FailureCourse(prediction, parts, self.spec.failures[0].at - recorder.began_s)
+        with progress.told():
+            result = run_scenario(self.scenario, observer=recorder)
+        parts = course(recorder.ios, recorder.began_s, result.prediction.measured_s)
+        return FailureCourse(result.prediction, parts, result.spec.failures[0].at - recorder.began_s)
 
 
 def course(ios: list[LogicalIO], began_s: float, duration_s: float) -> tuple[CoursePart, ...]:
@@ -254,7 +274,15 @@ def course(ios: list[LogicalIO], began_s: float, duration_s: float) -> tuple[Cou
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A run, and what every mechanism of its design does to it."""
+    """A run, and what every mechanism of its design does to it.
+
+    Attributes
+    ----------
+    base
+        What the design gives.
+    effects
+        Of each mechanism.
+    """
 
     base: Prediction
     effects: tuple[Effect, ...]
@@ -264,29 +292,109 @@ class Explained:
 class ExplainTask:
     """A scenario, and the same with one mechanism switched off at a time."""
 
-    WALL_S: ClassVar[float] = 90.0
-    base: ScenarioSpec
-    variants: tuple[tuple[Mechanism, ScenarioSpec], ...]
+    CPU_S: ClassVar[float] = 90.0
+    SHORT: ClassVar[bool] = False
+    base: Scenario
+    variants: tuple[tuple[Mechanism, Scenario], ...]
 
     def perform(self, progress: Progress) -> Explained:
         """See :meth:`Task.perform`; a variant that cannot be run is left out."""
         progress.parts = 1 + len(self.variants)
-        base = simulate(self.base, watch=progress.watch)
-        effects = []
-        for variant, spec in self.variants:
-            progress.next_part()
-            with suppress(InputError):
-                found = simulate(spec, watch=progress.watch)
-                effects.append(effect(variant, base, found, is_open(self.base)))
-        return Explained(base, tuple(effects))
+        with progress.told():
+            base = run(self.base).prediction
+            found = Explained(base, ())
+            for variant, scenario in self.variants:
+                progress.next_part()
+                with suppress(InputError):
+                    without = run(scenario).prediction
+                    known = effect(variant, base, without, is_open(self.base.spec))
+                    found = replace(found, effects=(*found.effects, known))
+                    progress.tell(found)
+        return found
 
 
-AnyTask = RunTask | CurveTask | CompareTask | TimelineTask | FailureTask | ExplainTask
+@dataclass(frozen=True)
+class AdviseTask:
+    """A requirement, and the designs that meet it."""
+
+    CPU_S: ClassVar[float] = 240.0
+    SHORT: ClassVar[bool] = False
+    requirement: dict[str, Any]
+
+    def perform(self, progress: Progress) -> Advice:
+        """See :meth:`Task.perform`."""
+        with progress.told():
+            return advise(self.requirement, workers=0)
+
+
+@dataclass(frozen=True)
+class LessonTask:
+    """The same load on several designs: the answer to a question of the lessons."""
+
+    CPU_S: ClassVar[float] = 30.0
+    SHORT: ClassVar[bool] = True
+    designs: tuple[tuple[str, Scenario], ...]
+
+    def perform(self, progress: Progress) -> tuple[tuple[str, Result], ...]:
+        """See :meth:`Task.perform`; what is known of the first designs is shown while the others are simulated."""
+        progress.parts = len(self.designs)
+        found: tuple[tuple[str, Result], ...] = ()
+        with progress.told():
+            for name, scenario in self.designs:
+                found = (*found, (name, run(scenario)))
+                progress.next_part()
+                progress.tell(found)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class FioAnswer:
+    """What fio would report, and the same next to what it measured.
+
+    Attributes
+    ----------
+    report
+        fio's JSON document of the jobs on the model.
+    bottleneck, notes
+        What limits, and what was assumed.
+    compared
+        Both sides, figure by figure; empty without a measurement.
+    """
+
+    report: dict[str, Any]
+    bottleneck: str
+    notes: tuple[str, ...]
+    compared: tuple[Compared, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FioTask:
+    """Jobs of fio on the machine of a scenario, and what fio measured of them (empty: nothing)."""
+
+    CPU_S: ClassVar[float] = 90.0
+    SHORT: ClassVar[bool] = False
+    job: str
+    scenario: Scenario
+    measured: str = ""
+
+    def perform(self, progress: Progress) -> FioAnswer:
+        """See :meth:`Task.perform`; a job may not read the environment of the server."""
+        if "${" in self.job:
+            raise InputError("job", "it uses a variable of the environment", "expected: a job without ${...}")
+        with progress.told():
+            result = fio(self.job, self.scenario, at_most=FIO_S)
+        rows = compared(result.run, parse(self.measured, "results"), "results") if self.measured else ()
+        return FioAnswer(result.report, result.bottleneck, result.notes, tuple(rows))
+
+
+AnyTask = (
+    RunTask | CurveTask | CompareTask | TimelineTask | FailureTask | ExplainTask | AdviseTask | LessonTask | FioTask
+)
 
 
 def stopped(task: AnyTask) -> str:
-    """What is said of a task that the wall clock stopped."""
+    """What is said of a task that reached its limit."""
     return (
-        f"stopped after {format_duration(task.WALL_S)}, the most that one run may take here; "
-        "choose a shorter run, a smaller load or fewer disks"
+        f"stopped after {format_duration(task.CPU_S)} of CPU time, the limit of this page; what is known until then is "
+        "kept; choose a shorter run, a smaller load or fewer disks"
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...api.scenario import Scenario
 from ...model.core.errors import InputError
 from ...model.layouts import LEVELS
 from ...scenarios.description.arrays import NONE, ArraySpec
@@ -40,7 +41,7 @@ class FileVariant:
     adds: bool = False
 
 
-def other(document: Document, values: Mapping[str, Any]) -> ScenarioSpec:
+def other(document: Document, values: Mapping[str, Any]) -> Scenario:
     """The scenario with other values.
 
     Raises
@@ -48,20 +49,20 @@ def other(document: Document, values: Mapping[str, Any]) -> ScenarioSpec:
     InputError
         If it cannot be, or takes too long here.
     """
-    spec = document.changed(values).spec()
-    check_work(spec)
-    return spec
+    found = Scenario.of(document.changed(values))
+    check_work(found.spec)
+    return found
 
 
-def file_variants(document: Document, spec: ScenarioSpec) -> list[tuple[FileVariant, ScenarioSpec]]:
+def file_variants(document: Document, spec: ScenarioSpec) -> list[tuple[FileVariant, Scenario]]:
     """The mechanisms of a file's design that can be switched off, and the scenarios without them."""
-    found: list[tuple[FileVariant, ScenarioSpec]] = []
+    found: list[tuple[FileVariant, Scenario]] = []
     for name, without, values in _switches(spec):
         try:
             changed = other(document, values)
         except InputError:
             continue  # this design does not go without it
-        if changed != spec:
+        if changed.spec != spec:
             found.append((FileVariant(name, without, WHY[name]), changed))
     return found[:MOST_VARIANTS]
 
@@ -91,7 +92,7 @@ def _switches(spec: ScenarioSpec) -> Iterator[tuple[str, str, dict[str, Any]]]:
         yield "the write-intent bitmap", "Without a bitmap", bitmaps
 
 
-def failing(document: Document, spec: ScenarioSpec, percent: int) -> tuple[ScenarioSpec, str]:
+def failing(document: Document, spec: ScenarioSpec, percent: int) -> tuple[Scenario, str]:
     """The file's design with a disk that fails after so many percent of the measurement, and the disk.
 
     Raises

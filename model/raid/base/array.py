@@ -24,6 +24,7 @@ from ...tasks.prices import UNPAID, NotedPrices
 from ...tasks.task_plug import TaskPlug
 from .array_load import ArrayLoad
 from .metadata import Metadata
+from .mismatches import Mismatches
 
 
 class Submitter(Protocol):
@@ -62,13 +63,14 @@ class Array(Device):
     daemon_resync_bytes, load
         Resync I/O of each member that the array's own thread has issued, which members count as anybody's; and counts
         of the array's own I/O, None while nobody asks for them.
+    mismatches
+        What a repair finds wrong.
     """
 
     __slots__ = (
         "_engine",
         "_members",
         "_pluggable",
-        "_submit",
         "_task_plug",
         "_thread_until",
         "_unpluggable",
@@ -79,6 +81,7 @@ class Array(Device):
         "member_reads",
         "member_writes",
         "metadata",
+        "mismatches",
         "reads",
         "rebuilding",
         "resync_thread",
@@ -97,7 +100,6 @@ class Array(Device):
         self._engine = engine
         self.name = name
         self._members = list(members)
-        self._submit = [member.submit for member in members]
         self._pluggable: list[Callable[[], None]] = [member.plug for member in members]
         self._unpluggable: list[Callable[[], None]] = [member.unplug for member in members]
         # What tells whether any of them is plugged, if they all stand on the same.
@@ -113,6 +115,7 @@ class Array(Device):
         self.resync_thread: Submitter | None = None
         self._thread_until = 0.0
         self.daemon_resync_bytes = [0] * len(self._members)
+        self.mismatches = Mismatches()
         self.reads = self.writes = self.member_reads = self.member_writes = 0
         for slot in self.failed:
             if not 0 <= slot < len(self._members):
@@ -292,7 +295,7 @@ class Array(Device):
             return
         over = Join(len(taken), done).done
         for slot, offset, size in taken:
-            self._submit[slot](Request(TRIM, offset, size, over, issuer, ASYNC))
+            self._members[slot].submit(Request(TRIM, offset, size, over, issuer, ASYNC))
 
     def keep_metadata(self, metadata: Metadata) -> None:
         """From now on `metadata` (superblock, bitmap) goes before each write."""
@@ -366,7 +369,7 @@ class Array(Device):
     def submit_resync(self, slot: int, request: Request) -> None:
         """Send what the resync thread submits to a member; a thread that plugs lets it go when it goes to sleep."""
         if self.resync_thread is None:
-            self._submit[slot](request)
+            self._members[slot].submit(request)
         else:
             self.resync_thread.submit(slot, request)
 

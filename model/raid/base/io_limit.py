@@ -92,7 +92,7 @@ class BioSplit(Wrapper):
         If true, the limit itself ends at each chunk, so that the pieces come in the order of their offsets.
     """
 
-    __slots__ = ("_sleepers", "_submit", "at_chunks", "chunk_bytes", "cuts_writes", "max_request_bytes", "tail_first")
+    __slots__ = ("_sleepers", "at_chunks", "chunk_bytes", "cuts_writes", "max_request_bytes", "tail_first")
 
     def __init__(
         self,
@@ -109,7 +109,6 @@ class BioSplit(Wrapper):
         self.cuts_writes = cuts_writes
         self.tail_first = tail_first
         self.at_chunks = at_chunks
-        self._submit = device.submit
         queues = device.queues()
         # All are of one host, whose blocked tasks they share.
         self._sleepers: dict[int, Any] = queues[0].sleepers if queues else {}
@@ -118,12 +117,12 @@ class BioSplit(Wrapper):
         """Serve a request, in pieces if it is too large."""
         if request.op == TRIM:
             for piece in pieces_of(request, self.discard_limits):
-                self._submit(piece)
+                self.device.submit(piece)
             return
         offset, size = request.offset, request.size
         chunk = self.chunk_bytes if self.tail_first or self.at_chunks else 0
         if size <= self.max_request_bytes and (not chunk or offset % chunk + size <= chunk):
-            self._submit(request)
+            self.device.submit(request)
             return
         pieces = self._pieces(request)
         done = Join(len(pieces), lambda: request.done(request)).done
@@ -133,7 +132,7 @@ class BioSplit(Wrapper):
             metadata.begin_call(request.issuer)
         offset, size = pieces[0]
         first = Request(request.op, offset, size, done, request.issuer, request.sync)
-        self._submit(first)
+        self.device.submit(first)
         request.submitted = first.submitted
         self._send(request, iter(pieces[1:]), done, metadata)
 
@@ -157,7 +156,7 @@ class BioSplit(Wrapper):
                 if metadata is not None:
                     metadata.end_call(issuer)
                 return
-            self._submit(Request(request.op, piece[0], piece[1], done, issuer, request.sync))
+            self.device.submit(Request(request.op, piece[0], piece[1], done, issuer, request.sync))
 
     def _pieces(self, request: Request) -> list[tuple[int, int]]:
         """(offset, size) of the pieces in their order."""

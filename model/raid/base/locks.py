@@ -57,7 +57,6 @@ class LockedArray(Wrapper):
         "_quiet_from",
         "_reads",
         "_spins_until",
-        "_submit",
         "_writes",
         "locks",
         "own",
@@ -72,7 +71,6 @@ class LockedArray(Wrapper):
         self._cores = host.cpu.cores
         self._reads = list(reads)
         self._writes = list(writes)
-        self._submit = array.submit
         self.locks: list[Lock] = list(dict.fromkeys(lock for lock, _, _ in (*reads, *writes)))
         self.own = True
         self._core = -1
@@ -86,7 +84,7 @@ class LockedArray(Wrapper):
         now, issuer = self._engine._now, request.issuer
         core = issuer % self._cores
         if core == self._core and now >= self._quiet_from and self.own:
-            self._submit(request)
+            self.device.submit(request)
             return
         if self._spins_until[core] > now:
             request.submitted = now
@@ -94,12 +92,12 @@ class LockedArray(Wrapper):
             return
         at = self._take(request, core, now)
         if at == now:
-            self._submit(request)
+            self.device.submit(request)
             return
         self._host.stalled_issuer = issuer
         self._host.stalled_until = at
         if at - now < SHORT_S:
-            self._submit(request)
+            self.device.submit(request)
             return
         request.submitted = now
         self._spin(request, core, now, at)
@@ -120,7 +118,7 @@ class LockedArray(Wrapper):
 
     def _spun(self, request: Request, core: int, came: float, _: Any) -> None:
         """The core has had the locks for a request that came at `came` (s), and turns to those behind it."""
-        self._submit(request)
+        self.device.submit(request)
         request.submitted = came
         behind = self._behind.get(core)
         if behind is None:
@@ -133,6 +131,6 @@ class LockedArray(Wrapper):
                 self._host.cpu.spend(at - now, core)
                 self._spin(request, core, came, at)
                 return
-            self._submit(request)
+            self.device.submit(request)
             request.submitted = came
         del self._behind[core]

@@ -147,7 +147,7 @@ class MirrorArray(Array):
 
         for slot, offset, size in parts:
             balance.started(slot, request)
-            self._submit[slot](Request(READ, offset, size, done, request.issuer, request.sync, slot))
+            self._members[slot].submit(Request(READ, offset, size, done, request.issuer, request.sync, slot))
 
     def _write(self, request: Request) -> None:
         barrier = self._barrier
@@ -165,7 +165,7 @@ class MirrorArray(Array):
             self._charge(self.prices.clone_s * len(slots) * clones)
         for slot in slots:
             balance.started(slot, request)
-            self._submit[slot](Request(WRITE, request.offset, request.size, done, request.issuer, sync, slot))
+            self._members[slot].submit(Request(WRITE, request.offset, request.size, done, request.issuer, sync, slot))
 
     @property
     def discard_limits(self) -> DiscardLimits:
@@ -193,30 +193,32 @@ class MirrorArray(Array):
         self._copy(offset, size, lambda source: [slot for slot in self._readable if slot != source], done)
 
     def _copy(self, offset: int, size: int, targets: Callable[[int], list[int]], done: Callable[[], None]) -> None:
-        issuer = self.resync_daemon_issuer
-
         def submit() -> None:
             source = self._balance.rebuild_source(self._readable)
 
             def copied(_: Request) -> None:
-                slots = targets(source)
-                join = Join(len(slots), lambda: self._barrier.resynced(offset, done))
-                for slot in slots:
-                    self.count_daemon_resync(slot, size)
-                    self._submit[slot](Request(WRITE, offset, size, join.done, issuer, False))
-                self.unplug()
+                self._write_copies(targets(source), offset, size, done)
 
             self.submit_resync(source, Request(READ, offset, size, copied, RESYNC_ISSUER, False))
             self.resync_submitted()
 
         self._barrier.resync(offset, lambda: self.prepare_resync(-(-size // PAGE), submit))
 
-    def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
-        """Read [offset, offset + size) from all readable mirrors and compare; they are equal, nothing is written.
+    def _write_copies(self, slots: Sequence[int], offset: int, size: int, done: Callable[[], None]) -> None:
+        """Have md's thread write what a resync has read."""
+        join = Join(len(slots), lambda: self._barrier.resynced(offset, done))
+        for slot in slots:
+            self.count_daemon_resync(slot, size)
+            self._members[slot].submit(Request(WRITE, offset, size, join.done, self.resync_daemon_issuer, False))
+        self.unplug()
 
-        md allocates pages for all mirrors and as many replacements, whether there are any (raid1.c, r1buf_pool_alloc).
+    def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Read [offset, offset + size) from all readable mirrors and compare; if they differ, write the others.
+
+        md writes what it has read from the first one (raid1.c, process_checks). It allocates pages for all mirrors and
+        as many replacements, whether there are any (r1buf_pool_alloc).
         """
-        balance = self._balance
+        balance, differs = self._balance, self.mismatches.next()
 
         def submit() -> None:
             slots = list(self._readable)
@@ -226,7 +228,10 @@ class MirrorArray(Array):
             def compared() -> None:
                 for slot in slots:
                     balance.pending[slot] -= 1
-                self._barrier.resynced(offset, done)
+                if differs and len(slots) > 1:
+                    self._write_copies([slot for slot in slots if slot != first], offset, size, done)
+                else:
+                    self._barrier.resynced(offset, done)
 
             join = Join(len(slots), lambda: compute(self.host, compare_s, compared))
 

@@ -54,7 +54,7 @@ class Raid10Array(Array):
         If true, the pieces of a write are held back until all are there. If false, only with a write-intent bitmap.
     """
 
-    __slots__ = ("_balance", "_barrier", "_copies", "_holds_writes", "_mergeable", "_plugged", "layout")
+    __slots__ = ("_balance", "_barrier", "_everywhere", "_holds_writes", "_mergeable", "_plugged", "layout")
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Raid10Array(Array):
         self._balance = balance
         balance.use_clock(lambda: engine._now)
         # Where every member holds everything, md sees no chunks (raid10.c, raid10_make_request).
-        self._copies = self._on_all_members if layout.on_all_members else layout.copies
+        self._everywhere = layout.on_all_members
         self._barrier = barrier(engine, self._serve, self.unplug, resync_depth)
         self._mergeable = [(member.plug, member.unplug) for member in members if member.plugs]
         self._plugged = False
@@ -149,7 +149,7 @@ class Raid10Array(Array):
             slot = balance.choose(piece, candidates, offsets)
             balance.started(slot, piece)
             piece.parent, piece.offset = slot, offsets[candidates.index(slot)]
-            self._submit[slot](piece)
+            self._members[slot].submit(piece)
             if sleepers:
                 thread = sleepers.get(request.issuer)
                 if thread is not None and thread.sleeps:
@@ -180,7 +180,7 @@ class Raid10Array(Array):
                 plug()
         for slot, offset, size in written:
             balance.started(slot, request)
-            self._submit[slot](Request(WRITE, offset, size, done, request.issuer, sync, slot))
+            self._members[slot].submit(Request(WRITE, offset, size, done, request.issuer, sync, slot))
         if plugs:
             for _, unplug in self._mergeable:
                 unplug()
@@ -194,7 +194,9 @@ class Raid10Array(Array):
         ranges = mirrored_ranges(self.layout, request.offset, request.size)
         self._barrier.guard(request, lambda over: self._discard_on(ranges, request.issuer, over))
 
-    def _on_all_members(self, offset: int, size: int) -> list[Copies]:
+    def _copies(self, offset: int, size: int) -> list[Copies]:
+        if not self._everywhere:
+            return self.layout.copies(offset, size)
         return [(offset, size, tuple([(slot, offset) for slot in range(len(self._members))]))]
 
     def _readable(self, places: Sequence[Place]) -> Sequence[Place]:
@@ -222,14 +224,16 @@ class Raid10Array(Array):
         self.prepare_resync(RESYNC_PAGES, lambda: self._barrier.resync(offset, start))
 
     def _copy_to(self, slot: int, offset: int, join: Join) -> Callable[[Request], None]:
-        issuer = self.resync_daemon_issuer
-
         def has_read(child: Request) -> None:
-            self.count_daemon_resync(slot, child.size)
-            self._submit[slot](Request(WRITE, offset, child.size, join.done, issuer, False))
+            self._write_copy(slot, offset, child.size, join)
             self.unplug()
 
         return has_read
+
+    def _write_copy(self, slot: int, offset: int, size: int, join: Join) -> None:
+        """Have md's thread write a copy that a resync has read elsewhere."""
+        self.count_daemon_resync(slot, size)
+        self._members[slot].submit(Request(WRITE, offset, size, join.done, self.resync_daemon_issuer, False))
 
     def _sources(self, slot: int, offset: int, size: int) -> Iterable[tuple[int, int, Place]]:
         """(member offset, size, where to read it) of what `slot` holds in the range; nothing where it holds nothing."""
@@ -246,18 +250,31 @@ class Raid10Array(Array):
             offset += piece
 
     def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
-        """Read all copies of [offset, offset + size) of the array and compare; they are equal, nothing is written."""
-        balance = self._balance
-        read = [
-            (slot, at, length)
-            for _, length, places in self._copies(offset, size)
-            for slot, at in self._readable(places)
-        ]
+        """Read all copies of [offset, offset + size) of the array and compare; if they differ, write the others.
+
+        md writes what it has read from the first copy (raid10.c, sync_request_write).
+        """
+        balance, differs = self._balance, self.mismatches.next()
+        read: list[tuple[int, int, int]] = []
+        others: list[tuple[int, int, int]] = []
+        for _, length, places in self._copies(offset, size):
+            pieces = [(slot, at, length) for slot, at in self._readable(places)]
+            read += pieces
+            others += pieces[1:]
         copies = self.layout.copies_per_chunk
         compare_s = (copies - 1) * size * self.prices.compare_s_per_byte
 
         def start() -> None:
-            join = Join(len(read), lambda: compute(self.host, compare_s, lambda: self._barrier.resynced(offset, done)))
+            def compared() -> None:
+                if not differs or not others:
+                    self._barrier.resynced(offset, done)
+                    return
+                written = Join(len(others), lambda: self._barrier.resynced(offset, done))
+                for slot, at, length in others:
+                    self._write_copy(slot, at, length, written)
+                self.unplug()
+
+            join = Join(len(read), lambda: compute(self.host, compare_s, compared))
 
             def has_read(child: Request) -> None:
                 balance.ended(child.parent, child.offset + child.size)

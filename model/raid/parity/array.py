@@ -284,7 +284,7 @@ class ParityArray(Array):
                     self.reads += 1
                     self.member_reads += 1
                     read = Request(READ, row * chunk_bytes + low, size, forward, request.issuer, True, request)
-                    self._submit[self._slots[place]](read)
+                    self._members[self._slots[place]].submit(read)
                     return
                 if self._small_writer is not None:
                     if request.sync and self._small_writer.write_small(request, row, place, low):
@@ -321,7 +321,7 @@ class ParityArray(Array):
             over = Join(len(pieces), lambda: request.done(request)).done
             for row, index, low, high in pieces:
                 read = Request(READ, row * self._chunk_bytes + low, high - low, over, request.issuer)
-                self._submit[self._row(row).data[index]](read)
+                self._members[self._row(row).data[index]].submit(read)
             return
         if self._row_locks is not None:
             self._one_by_one(request, pieces)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...core.device import Device
 from ...core.join import Join, forward
 from ...core.request import READ, Request
 from ...layouts.parity import ParityLayout
@@ -85,7 +86,7 @@ class RowReader:
         "_in_hand",
         "_layout",
         "_md_thread",
-        "_submit",
+        "_members",
         "_turns",
         "unreadable",
     )
@@ -113,7 +114,7 @@ class RowReader:
         self._turns = turns
         # Row, bytes [low, high) and number of the pass in which md's thread gave the last heads of a read away.
         self._in_hand: tuple[int, int, int, int] | None = None
-        self._submit = [member.submit for member in array.members]
+        self._members: list[Device] = array.members
         self.unreadable = array.failed
 
     def read(self, request: Request, pieces: list[Piece]) -> None:
@@ -150,12 +151,14 @@ class RowReader:
         if len(pieces) == 1:
             row, index, low, high = pieces[0]
             slot = self._layout.row(row).data[index]
-            self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, forward, issuer, sync, request))
+            self._members[slot].submit(
+                Request(READ, row * chunk_bytes + low, high - low, forward, issuer, sync, request)
+            )
             return
         join = Join(len(pieces), lambda: request.done(request)).done
         for row, index, low, high in pieces:
             slot = self._layout.row(row).data[index]
-            self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, join, issuer, sync))
+            self._members[slot].submit(Request(READ, row * chunk_bytes + low, high - low, join, issuer, sync))
 
     def _read_in_passes(
         self, thread: ParityThread | ParityWorkers, row: int, slot: int, low: int, high: int, done: Callable[[], None]
@@ -303,7 +306,7 @@ class RowReader:
         self._array.member_reads += 1
         offset = row * self._layout.chunk_bytes + low
         done = self._daemon.takes(arrived)
-        self._submit[slot](Request(READ, offset, high - low, done, request.issuer, request.sync))
+        self._members[slot].submit(Request(READ, offset, high - low, done, request.issuer, request.sync))
 
     def _read_degraded(
         self, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]
@@ -342,7 +345,7 @@ class RowReader:
             offset = row * self._layout.chunk_bytes + low
             if array.host is not None:
                 array.host.cpu.interrupt(array.host.prices.bio_s * -(-(high - low) // self._head_bytes))
-            self._submit[slot](Request(READ, offset, high - low, self._daemon.takes(arrival.arrived), issuer))
+            self._members[slot].submit(Request(READ, offset, high - low, self._daemon.takes(arrival.arrived), issuer))
         arrival.then(then)
 
     def _charge(self, size: int, copied: bool) -> None:

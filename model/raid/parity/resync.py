@@ -86,9 +86,13 @@ class RowResync:
         self._take_heads(row, low, size, read)
 
     def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
-        """Read [offset, offset + size) of all readable members and compare parity (within one chunk)."""
+        """Read [offset, offset + size) of all readable members, compare parity, and write it if it differs.
+
+        The range lies within one chunk. md computes parity that differs anew before it writes it.
+        """
         row, low = divmod(offset, self._layout.chunk_bytes)
         sources = self._sources(row)
+        differs = self._array.mismatches.next()
 
         def read() -> float:
             self._transfer(READ, sources, offset, size, lambda: self._handle(size, compare))
@@ -96,10 +100,26 @@ class RowResync:
 
         def compare() -> float:
             self._cache.remember_all(row, sources, low, low + size)
+            if differs:
+                parities = self._parities(row)
+                self._after(
+                    self._handling_s(size, len(sources) + len(parities), 3, 2 * len(sources)),
+                    lambda: self._transfer(WRITE, parities, offset, size, lambda: self._handle(size, over)),
+                )
+                return self._handling_s(size, len(parities), 2, 2 * len(sources))
             self._after(self._handling_s(size, len(sources), 2, len(sources)), lambda: self._finish(row, done))
             return self._handling_s(size, 0, 2, len(sources))
 
+        def over() -> float:
+            self._finish(row, done)
+            return self._handling_s(size, 0, 1)
+
         self._take_heads(row, low, size, read)
+
+    def _parities(self, row: int) -> list[int]:
+        """The members that hold parity of `row` and are there."""
+        members = self._layout.row(row)
+        return [slot for slot in (members.p, members.q) if slot is not None and slot not in self._array.failed]
 
     def _sources(self, row: int) -> list[int]:
         """The members that can be read, in the order data, P, Q."""

@@ -73,7 +73,6 @@ class ParityThread:
         "_plugged",
         "_queues",
         "_sent",
-        "_submit",
         "_task_plug",
         "_turns",
         "_unpluggable",
@@ -92,10 +91,9 @@ class ParityThread:
         self._engine = engine
         self._host = host
         self._cache = cache
-        self._submit = [member.submit for member in members]
         self._pluggable: list[Callable[[], None]] = [member.plug for member in members]
         self._unpluggable: list[Callable[[], None]] = [member.unplug for member in members]
-        self._members = members
+        self._members = list(members)
         self.awake = False
         self.busy_s = 0.0
         self._until = 0.0
@@ -115,6 +113,8 @@ class ParityThread:
         self._over: list[Callable[[], None]] = []
         self.heads = self.passes = 0
         self.issuer = engine.thread_issuer(PARITY_THREADS)
+        if host is not None:
+            host.pays_for_commands(self.issuer)
         self.bitmap_list: BitmapList | None = None
         self.locks: list[tuple[Lock, float, int]] = []
 
@@ -172,8 +172,10 @@ class ParityThread:
             seconds = 0.0
             while self._work and self.heads < STRIPE_BATCH:
                 seconds += self._work.popleft()()
-            if self.locks and self._host is not None:
-                seconds += self._wait_for_locks(self._host.cpu.cores)
+            if self._host is not None:
+                seconds += self._host.take_owed_s(self.issuer)
+                if self.locks:
+                    seconds += self._wait_for_locks(self._host.cpu.cores)
             if seconds and self._host is not None:
                 self.busy_s += seconds
                 self._engine.call_at(self._host.cpu.interrupt(seconds), self._go_on)
@@ -209,7 +211,7 @@ class ParityThread:
 
     def _send_all(self) -> bool:
         """Send what was made, from where the thread fell asleep if it did; whether it does not sleep over that."""
-        out, submit, members = self._out, self._submit, self._members
+        out, members = self._out, self._members
         if out and not self._plugged:
             self._plug()
         row = -1
@@ -227,7 +229,7 @@ class ParityThread:
                         return False
                     continue
             self._sent += 1
-            submit[slot](request)
+            members[slot].submit(request)
             member = members[slot]
             if not member.has_room and member.sleeps(self.issuer):
                 self._block(slot)
@@ -280,7 +282,7 @@ class ParityThread:
         return False
 
     def _submit_block(self, slot: int, request: Request) -> bool:
-        self._submit[slot](request)
+        self._members[slot].submit(request)
         member = self._members[slot]
         if member.has_room or not member.sleeps(self.issuer):
             return False

@@ -232,7 +232,7 @@ class ByteStripedArray(Array):
 
             join = Join(count, arrived)
             for slot in slots:
-                self._submit[slot](Request(READ, offset, size, join.done, issuer, sync))
+                self._members[slot].submit(Request(READ, offset, size, join.done, issuer, sync))
 
         pool.take(zone, buffers, start)
 
@@ -285,7 +285,7 @@ class ByteStripedArray(Array):
             self._charge(seconds)
             join = Join(count, partial(self._written, request, zone, buffers))
             for slot in slots:
-                self._submit[slot](Request(WRITE, offset, size, join.done, request.issuer, request.sync))
+                self._members[slot].submit(Request(WRITE, offset, size, join.done, request.issuer, request.sync))
 
         pool.take(zone, buffers, start)
 

@@ -75,11 +75,11 @@ class StripeArray(Array):
             self._charge(self.host.prices.bio_s * count)
         if count == 1:
             member, offset, size, _ = pieces[0]
-            self._submit[member](Request(op, offset, size, forward, request.issuer, request.sync, request))
+            self._members[member].submit(Request(op, offset, size, forward, request.issuer, request.sync, request))
             return
         join = Join(count, lambda: request.done(request))
         for member, offset, size, _ in pieces:
-            self._submit[member](Request(op, offset, size, join.done, request.issuer, request.sync))
+            self._members[member].submit(Request(op, offset, size, join.done, request.issuer, request.sync))
 
     def _read(self, request: Request) -> None:
         self.submit(request)

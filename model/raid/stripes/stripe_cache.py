@@ -2,8 +2,10 @@
 
 Every read and write of these levels occupies one head per block row from start to end. When none is free, new
 work waits until a quarter of the heads is free again (raid5.c, get_active_stripe, ``inactive_blocked``). A head is
-one block high: the size of the block I/O on Linux 2.4 (1 KiB for a raw device), 4 KiB since 2.6. Since 4.1 the number
-grows by one whenever md's thread ran and somebody was waiting for a head (grow_one_stripe).
+one block high: the size of the block I/O on Linux 2.4 (1 KiB for a raw device), 4 KiB since 2.6. Since 4.1 md's thread
+makes one more head when work finds none free (R5_ALLOC_MORE, grow_one_stripe), but no second one before a head was
+given back (R5_DID_ALLOC). Work that waits for the quarter asks for no further one. So a cache that always runs out
+grows from N to N + 1 heads while N / 4 are used, and has the square root of 8 n heads after n have been used.
 """
 
 from __future__ import annotations
@@ -105,6 +107,7 @@ class StripeCache:
         "_active",
         "_blocked",
         "_chunk_bytes",
+        "_grown",
         "_idle_callbacks",
         "_kept",
         "_least",
@@ -126,7 +129,7 @@ class StripeCache:
     def __init__(self, heads: int, head_bytes: int, chunk_bytes: int = 0, most_heads: int = 0) -> None:
         self.heads = self._least = heads
         self.most_heads = most_heads
-        self._short = False
+        self._short = self._grown = False
         self.most_in_use = 0
         self.head_bytes = head_bytes
         self.in_use = 0
@@ -170,14 +173,20 @@ class StripeCache:
 
     def wait(self, row: int, low: int, high: int, start: Callable[[], None]) -> None:
         """Call `start` once the heads of bytes [low, high) of `row` are occupied for it."""
-        self._blocked = self._short = True
+        self._block()
         self.waits += 1
         self._waiting.append((row, low, high, start))
 
     def sleep(self) -> None:
         """A process sleeps for want of a head."""
-        self._blocked = self._short = True
+        self._block()
         self.waits += 1
+
+    def _block(self) -> None:
+        """Work has found no free head: until a quarter is free nobody gets one, and one more may be made."""
+        if not self._blocked:
+            self._blocked = True
+            self._short = not self._grown
 
     def reach(self, row: int, low: int, high: int, heads: int) -> int:
         """How far from `low` on, up to `high`, one gets in `row` with `heads` heads more than those in use."""
@@ -227,6 +236,7 @@ class StripeCache:
             return
         del self._active[row]
         self.in_use -= entry[2]
+        self._grown = False
         self._let_in()
 
     def forget(self, row: int) -> None:
@@ -236,12 +246,14 @@ class StripeCache:
             self._kept -= -(-high // self.head_bytes) - low // self.head_bytes
 
     def grow(self) -> None:
-        """md's thread has made a pass: one head more, if the cache may grow and somebody waits or had to wait."""
-        if self._short and self.heads < self.most_heads:
-            self.heads += 1
-            self._most_kept += 1
-            self._let_in()
-        self._short = self.full
+        """md's thread has made a pass: one head more, if work has found no free one and the cache may grow."""
+        if self._short:
+            self._short = False
+            if self.heads < self.most_heads:
+                self.heads += 1
+                self._most_kept += 1
+                self._grown = True
+                self._let_in()
 
     def shrink(self) -> None:
         """Give back the heads that the cache has grown by, the oldest first (drivers/md/raid5.c, raid5_cache_scan)."""
@@ -263,14 +275,14 @@ class StripeCache:
         while self._waiting:
             row, low, high, start = self._waiting[0]
             if not self.take(row, low, high):
-                self._blocked = True
+                self._block()
                 return
             self._waiting.popleft()
             start()
         if self.sleepers:
             self.sleepers.take()
             if self.sleepers:
-                self._blocked = True
+                self._block()
                 return
         callbacks, self._idle_callbacks = self._idle_callbacks, []
         for callback in callbacks:

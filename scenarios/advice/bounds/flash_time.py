@@ -103,7 +103,7 @@ class FlashTime(DriveTime):
         cable = max(moved.values()) if flash.full_duplex else both
         return max(
             commands / flash.command_rate,
-            reads * self._read_s / flash.dies,
+            reads * self._read_s / flash.by_commands.dies,
             moved["write"] / self._program_rate,
             both / (flash.channels * flash.channel_rate),
             cable / flash.interface_rate,

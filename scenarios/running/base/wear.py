@@ -121,10 +121,11 @@ def _amplification(drive: SolidState) -> float:
     program = spec.planes * spec.page * spec.bits_per_cell
     if drive.flash_bytes >= _LEAST_PROGRAMS * program:
         return drive.write_amplification
-    return drive.standing_amplification
+    return drive.standing_amplification / (1.0 - spec.parity_share)
 
 
 def _sheet_amplification(spec: SolidStateSpec) -> float:
     if spec.in_place or not spec.power_loss_protection:
         return 1.0
-    return write_amplification(spec.capacity / spec.flash)
+    data_share = 1.0 - spec.parity_share
+    return write_amplification(spec.capacity / (spec.flash * data_share)) / data_share

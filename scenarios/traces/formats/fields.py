@@ -22,6 +22,8 @@ _DECIMAL = re.compile(rb"(\d{1,19})(?:\.(\d{0,18}))?")
 _WORDS = {b"r": READ, b"read": READ, b"w": WRITE, b"write": WRITE}
 _USUAL = {b"R": READ, b"Read": READ, b"W": WRITE, b"Write": WRITE}
 _MOST_DIGITS = 20
+_NS_DIGITS, _MOST_SECONDS = 9, 9
+"""Decimals of a second in whole nanoseconds, and digits of whole seconds below `LAST_NS` with any of them."""
 _MOST_NAMES = 1 << 16
 """Names of devices that are remembered; a trace with more is read all the same."""
 
@@ -55,7 +57,7 @@ def split(source: Source, line: bytes, separator: bytes | None, names: str, opti
     """
     fields = line.split(separator)
     wanted = names.count(" ") + 1
-    if len(fields) < wanted - optional or (len(fields) > wanted and not optional):
+    if len(fields) != wanted and (len(fields) < wanted - optional or not optional):
         least = f"{wanted - optional} or more" if optional else str(wanted)
         raise InputError(source.place, f"found {len(fields)} fields", f"expected: {least} ({names})")
     return fields
@@ -73,6 +75,12 @@ def whole(source: Source, field: bytes, name: str, most: int, least: int = 0) ->
 
 def time_ns(source: Source, field: bytes, name: str, unit_ns: int) -> int:
     """A time in units of `unit_ns`, with decimals or without, in whole nanoseconds."""
+    if unit_ns == SECOND_NS:
+        # The usual case: seconds with up to nine decimals.
+        units, _, decimals = field.partition(b".")
+        short = len(units) <= _MOST_SECONDS and len(decimals) <= _NS_DIGITS
+        if short and units.isdigit() and decimals.isdigit():
+            return int(units + decimals.ljust(_NS_DIGITS, b"0"))
     match = _DECIMAL.fullmatch(field.strip())
     if match:
         units, decimals = match[1], match[2] or b""

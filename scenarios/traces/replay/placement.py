@@ -10,11 +10,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import partial, reduce
+from itertools import chain, islice
+from operator import add, itemgetter, or_
 from typing import Literal
 
 from ....model.core.errors import InputError
-from ....model.core.request import FLUSH, READ, TRIM
+from ....model.core.request import FLUSH, READ, TRIM, WRITE
 from ....model.loads.trace_load import SECTOR, TraceIo
 from ..formats.record import TraceRecord
 
@@ -24,6 +26,9 @@ PIECE = 1 << 20
 """What scaling moves as one, so that I/Os that follow each other still do."""
 REMEMBERED = 1 << 20
 """I/Os of a trace that are not read a second time: 29 bytes each."""
+_BATCH = 4096
+"""Records that are surveyed at once."""
+_PLAIN = frozenset((READ, WRITE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,16 @@ class Selection:
     def _chosen(self, records: Iterable[TraceRecord]) -> Iterator[tuple[int, TraceRecord]]:
         first_s: float | None = None
         wanted, last_s = self.device, self.last_s
+        if wanted is None and last_s is None:
+            records = iter(records)
+            first = next(records, None)
+            if first is None:
+                return
+            records = chain((first,), records)
+            if not first.time_s:
+                # All of them, as they are.
+                yield from enumerate(records, 1)
+                return
         for number, (time_s, op, offset, size, device) in enumerate(records, 1):
             if wanted is not None and device != wanted:
                 continue
@@ -116,12 +131,41 @@ class Survey:
     def of(cls, records: Iterable[tuple[int, TraceRecord]], memory: TraceMemory | None = None) -> Survey:
         """Read all `records` with their numbers, and note them in `memory`."""
         survey = cls()
-        note = None if memory is None else memory.note
-        for number, record in records:
-            survey._count(number, record)
-            if note is not None and record.size > 0:
-                note(record)
+        records = iter(records)
+        while batch := list(islice(records, _BATCH)):
+            found = list(map(itemgetter(1), batch))
+            if not survey._count_alike(batch, found):
+                for number, record in batch:
+                    survey._count(number, record)
+                found = [record for record in found if record.size > 0]
+            if memory is not None and found:
+                memory.note(found)
         return survey
+
+    def _count_alike(self, batch: list[tuple[int, TraceRecord]], found: list[TraceRecord]) -> bool:
+        """Count a batch at once if it is plain: reads and writes of whole sectors, one device, in order."""
+        times, ops, starts, sizes, devices = zip(*found, strict=True)
+        device = devices[0]
+        if (
+            devices.count(device) < len(batch)
+            or not _PLAIN.issuperset(ops)
+            or min(sizes) <= 0
+            or reduce(or_, starts, reduce(or_, sizes)) % SECTOR
+            or times[0] < self.length_s
+            or list(times) != sorted(times)
+        ):
+            return False
+        self.length_s = times[-1]
+        self.records += len(batch)
+        self.reads += ops.count(READ)
+        self.bytes += sum(sizes)
+        extent = self.devices.setdefault(device, DeviceExtent())
+        extent.largest = max(extent.largest, *sizes)
+        ends = list(map(add, starts, sizes))
+        end = max(ends)
+        if end > extent.end:
+            extent.end, extent.number = end, batch[ends.index(end)][0]
+        return True
 
     def _count(self, number: int, record: TraceRecord) -> None:
         time_s, op, start, size, device = record
@@ -178,26 +222,32 @@ class TraceMemory:
         self._offsets, self._sizes, self._devices = array("q"), array("q"), array("l")
         self._names: dict[str, int] = {}
 
-    def note(self, record: TraceRecord) -> None:
-        """Remember one more; if it is one too many, forget them all."""
+    def note(self, more: list[TraceRecord]) -> None:
+        """Remember more of them, at least one; if there are too many, forget them all."""
         if not self.complete:
             return
-        if len(self._times) >= self.most:
+        if len(self._times) + len(more) > self.most:
             self.complete = False
             self._forget()
             return
-        time_s, op, offset, size, device = record
-        self._times.append(time_s)
-        self._ops.append(op)
-        self._offsets.append(offset)
-        self._sizes.append(size)
-        self._devices.append(self._names.setdefault(device, len(self._names)))
+        times, ops, offsets, sizes, devices = zip(*more, strict=True)
+        self._times.extend(times)
+        self._ops.extend(ops)
+        self._offsets.extend(offsets)
+        self._sizes.extend(sizes)
+        names = self._names
+        self._devices.extend([names.setdefault(device, len(names)) for device in devices])
 
     def records(self) -> Iterator[TraceRecord]:
         """All that were noted, in their order."""
         names = list(self._names)
         devices = (names[number] for number in self._devices)
-        return map(TraceRecord, self._times, self._ops, self._offsets, self._sizes, devices)
+        made = partial(tuple.__new__, TraceRecord)
+        return map(made, zip(self._times, self._ops, self._offsets, self._sizes, devices, strict=True))
+
+    def ios(self) -> Iterator[TraceIo]:
+        """The same where they are, whatever their device."""
+        return zip(self._times, self._ops, self._offsets, self._sizes, strict=True)
 
 
 def whole_sectors(offset: int, size: int) -> tuple[int, int]:
@@ -226,6 +276,8 @@ class Placement:
         Bytes of each part.
     moved
         I/Os that went elsewhere than they did, so far.
+    stays
+        Whether every I/O goes to where it went, in whole sectors already.
 
     Raises
     ------
@@ -240,6 +292,7 @@ class Placement:
         self.moved = 0
         self._fit = fit
         self._ends = {name: extent.end for name, extent in survey.devices.items()}
+        self.stays = parts == 1 and not survey.unaligned and max(self._ends.values()) <= self.room
         of = f"{target}, which has {capacity} bytes"
         if parts > 1:
             of = f"each of {parts} equal parts of {target} ({self.room} bytes)"
@@ -279,6 +332,8 @@ def placed(
 ) -> Iterator[TraceIo]:
     """The surveyed I/Os as they go to the target, from `memory` or read one by one from `source`."""
     if memory is not None and memory.complete:
+        if place.stays:
+            return memory.ios()
         return map(place, memory.records())
     chosen = (record for _, record in selection.of(source()) if record.size > 0)
     return map(place, islice(chosen, survey.records))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
+from raidsim.api.run import run
+from raidsim.api.scenario import Scenario
 from raidsim.api.support import progress
 
 
@@ -62,3 +65,15 @@ def test_long_work_gets_advice_once(
     said = capsys.readouterr().err
     assert said.count("; do less") == advised
     assert not advised or said.startswith("working: ")
+
+
+def test_progress_is_told_to_who_follows(capsys: pytest.CaptureFixture[str]) -> None:
+    """Protects the browser page: inside, it gets the share that is done; outside, nothing more."""
+    told: list[Callable[[], float]] = []
+    small = Scenario.load("database-server").with_(warm_up="1ms", duration="5ms")
+    with progress.followed_by(told.append):
+        run(small)
+    assert [share() for share in told] == [1.0]
+    run(small)
+    assert len(told) == 1
+    assert capsys.readouterr().err == ""

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from raidsim.calibration.fio_study import study as fio_study
+from raidsim.calibration.fio_study.flash import Seen, nearest, solid_state
 from raidsim.calibration.fio_study.study import FioStudy, scenario_path
+from raidsim.calibration.fit.choices import read_choices, with_choice
 from raidsim.calibration.fit.fit import calibrate
 from raidsim.calibration.simulation.evaluator import Evaluator
 from raidsim.calibration.study.study import StudySpec
 from raidsim.model.core.errors import InputError
-from raidsim.model.drives.catalogue import drive
+from raidsim.model.drives.catalogue import drive, hard_disk, hard_disk_names
 from raidsim.model.files.description_errors import load_spec, validate
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
@@ -105,8 +107,44 @@ def test_the_machine_is_the_measured_one(tmp_path: Path) -> None:
 
 def test_without_a_description_of_the_machine(tmp_path: Path) -> None:
     """Protects reports of any origin: a drive that holds what they use, on an assumed computer."""
-    machine = FioStudy(folder_of(tmp_path, report(randread(size="15t")), machine=None)).study.machine
-    assert machine.drives["disk"].spec().capacity > 15 << 40
+    folder = folder_of(tmp_path, report(randread(size="15t", numjobs=10)), machine=None)
+    own = FioStudy(folder)
+    machine = own.study.machine
+    assert machine.drives["sda"].spec().capacity > 15 << 40
+    assert own.study.id == folder.name
+    assert machine.cpu.cores == 10
+    assert any("taken to have 10 cores like a server core" in note for note in own.notes)
+
+
+def test_a_disk_of_no_known_rate_or_size_is_of_middling_size(tmp_path: Path) -> None:
+    """Random reads of a small part tell neither, and the largest drive of the catalogue is the least likely one."""
+    machine = FioStudy(folder_of(tmp_path, report(randread(size="1g")), machine=None)).study.machine
+    capacities = sorted(spec.capacity for name in hard_disk_names() if (spec := hard_disk(name)).rotation == 7200)
+    assert capacities[0] < machine.drives["sda"].spec().capacity < capacities[-1]
+
+
+@pytest.mark.parametrize(("device", "interface"), [("nvme0n1", "PCIe"), ("sda", "S"), ("vda", "")])
+def test_the_interface_is_known_by_the_devices_name(device: str, interface: str) -> None:
+    """Among drives that were seen to do the same, one with that interface is taken; of a virtual disk any."""
+    for rate in (300e6, 500e6):
+        told = nearest(Seen(rate, 50e3, 120e-6), device)
+        assert solid_state(told).interface.startswith(interface)
+        assert solid_state(nearest(Seen(5e9, 500e3, 80e-6), device)).interface.startswith("PCIe")
+
+
+def test_the_state_of_a_drive_can_be_chosen(tmp_path: Path) -> None:
+    """What fits best is in the study and in the machine that is kept; a state that does not exist is refused."""
+    fast = job("read", {"rw": "read", "bs": "1m"}, read=direction(2000, 3000.0, 1 << 20, 0.0003, 0.0004))
+    own = FioStudy(folder_of(tmp_path, report(fast), machine=None))
+    assert any("--choose state=sequential,steady,fresh" in note for note in own.notes)
+    own.choose(with_choice(own.study, {"state": "steady"}))
+    (instance,) = own.study.machine.drives.values()
+    assert instance.state == "steady"
+    (kept,) = own.scenario({each.name: 1.0 for each in own.study.parameters})["machine"]["drives"].values()
+    assert kept["state"] == "steady"
+    assert read_choices(["state=fresh,steady"]) == {"state": ["fresh", "steady"]}
+    with pytest.raises(InputError, match="unknown state 'worn'; expected: fresh, sequential, steady"):
+        with_choice(own.study, {"state": "worn"})
 
 
 @pytest.mark.parametrize(

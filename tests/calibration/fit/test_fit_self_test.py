@@ -261,6 +261,26 @@ def test_a_parameter_at_its_bound_fails_the_fit() -> None:
     assert bounded["name"] == "media rate"
 
 
+def test_a_cell_that_noise_does_not_explain_is_named() -> None:
+    """One measurement of eight is off by 40 %: its line says which, by how much, and what to do; with none off, no line
+    is there. The fit has not failed.
+    """
+    off = BASE.copy()
+    off[2] -= 0.4
+    fit, _ = stand_in_fit(stand_in_study(off, len(BASE)), linear)
+    searches = search_from(fit, 1)
+    report = Calibrated(fit.study, fit.profile(searches.best), searches, {})
+    (line,) = report.misfits
+    assert "calibrated cells" in line
+    assert f": {fit.study.calibrate_cells[2].id} by +" in line
+    assert "check the machine's description" in line
+    assert report.failures == []
+    assert report.document()["misfits"] == [line]
+    fit, _ = stand_in_fit(stand_in_study(BASE, len(BASE)), linear)
+    searches = search_from(fit, 1)
+    assert Calibrated(fit.study, fit.profile(searches.best), searches, {}).misfits == []
+
+
 def test_one_number_gives_a_wide_profile() -> None:
     """A single measured number with two unknowns behind it: usable, with errors that say how little is known."""
     fit, _ = stand_in_fit(stand_in_study(BASE[:2] + 0.1, 1), lambda theta: BASE[:2] + theta.sum())
@@ -304,4 +324,4 @@ def test_a_search_that_did_not_converge_fails_the_fit() -> None:
     stopped = replace(found, converged=False, message="12 steps were too few")
     searches = searches_of(fit, [stopped])
     (failure,) = Calibrated(fit.study, fit.profile(stopped), searches, {}).failures
-    assert failure == "it stopped before it converged: 12 steps were too few"
+    assert failure.startswith("it stopped before it converged: 12 steps were too few; run raidsim calibrate")

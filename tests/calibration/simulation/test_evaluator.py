@@ -86,7 +86,7 @@ def test_what_takes_longest_is_begun_first(monkeypatch: pytest.MonkeyPatch) -> N
 def test_kernels_that_do_the_same_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two kernels described alike are simulated once; another description is another kernel."""
     described = {"linux-2.6.8": kernel("linux-2.6.7")}
-    monkeypatch.setattr(evaluate, "kernel", lambda name: described.get(name) or kernel(name))
+    monkeypatch.setattr(evaluate, "whole_kernel", lambda name: described.get(name) or kernel(name))
     monkeypatch.setattr(evaluate, "_kernel_text", evaluate._kernel_text.__wrapped__)  # tests before may have filled it
     scenario = RunBuilder(validate(StudySpec, small.small_document(small.GUESS)), {}).scenario("one")
     kernels = ("linux-2.6.7", "linux-2.6.8", "linux-2.4.26")

@@ -18,7 +18,17 @@ from raidsim.tests.house import ROOT
 PAGE = (ROOT / "docs" / "locks.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (\d+)?(\*?) \| (.*?) \| (.*?) \| (.*?) \|(?: (.*?))? \|$", re.M)
 CELL = re.compile(r"\(`([\w-]+)`: `([^`]+)`\)$")
-SCALE = {"M/s": 1e6, "k/s": 1e3, "GB/s": 1e9, "MB/s": 1e6, "GiB/s": 1024**3, "ms": 1e-3, "us": 1e-6, "%": 0.01}
+SCALE = {
+    "M/s": 1e6,
+    "k/s": 1e3,
+    "GB/s": 1e9,
+    "MB/s": 1e6,
+    "KB/s": 1024.0,
+    "GiB/s": 1024**3,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "%": 0.01,
+}
 
 
 def rows() -> list[tuple[str, str, str, str, str, str]]:

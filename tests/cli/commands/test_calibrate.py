@@ -118,7 +118,9 @@ def test_a_fit_at_its_bound_is_a_failure(run: Run, study_file: Callable[..., str
     status, out = run(study_file(both=25.0), "--workers", "1")
     assert status == 1
     words = " ".join(out.split())
-    assert "The fit failed: bus stopped at a bound, 3 prior standard deviations away" in words
+    failed = "The fit failed: bus stopped at a bound, 3 prior standard deviations away; check the prior of bus"
+    assert 0 < words.index(failed) < words.index("prior fitted factor")
+    assert words.index("Not explained: ") < words.index("prior fitted factor")
     assert "media rate (and 1 more value)" in words
     assert "MiB/s ± 20 %" in words
 

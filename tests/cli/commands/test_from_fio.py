@@ -44,7 +44,7 @@ def test_from_reports_to_a_machine(folder: Path, tmp_path: Path, capsys: pytest.
     files = ["--output", str(output), "--study", str(study)]
     assert run("calibrate", "--from-fio", str(folder), *files, "--workers", "1", "--json") in (0, 1)
     out, err = capsys.readouterr()
-    assert json.loads(out)["study"] == "own-disk"
+    assert json.loads(out)["study"] == "fio"
     assert "fitted as a 7200 rpm drive, " in err
     assert "note: buffered iops: needs direct=1" in err
     assert [parameter.name for parameter in load_profile(output).parameters][:2] == ["media rate", "seeks"]

@@ -187,9 +187,33 @@ def test_timeline_ios_needs_a_timeline(raidsim: Raidsim, scenario: str) -> None:
     assert "--timeline" in err
 
 
-def test_the_command_starts_without_heavy_modules() -> None:
-    """Protects the first result, which is to come within two seconds, from imports that take as long."""
-    code = "import sys, raidsim.cli.commands.run; print(*sys.modules)"
+NOT_LOADED = (
+    *("scipy", "matplotlib", "pandas", "distributed", "pyarrow", "ruamel", "concurrent", "multiprocessing"),
+    *("raidsim.api.pictures", "raidsim.scenarios.timeline.timeline", "raidsim.scenarios.timeline.recorder"),
+    *("raidsim.scenarios.fio", "raidsim.scenarios.running.fio_run", "raidsim.scenarios.running.program_run"),
+    *("raidsim.model.programs.bonnie", "raidsim.model.programs.postmark"),
+    *("raidsim.calibration.study", "raidsim.calibration.simulation", "raidsim.validation", "raidsim.web"),
+    *("rich.progress", "pydantic.v1", "importlib.resources.readers"),
+)
+"""What `run` and `replay` of a load do without: drawing, other workloads, studies, further processes."""
+
+
+def test_run_and_replay_load_only_what_they_use(tmp_path: Path) -> None:
+    """Protects the first result from imports that take as long: of what a load on an array has no use for."""
+    trace = tmp_path / "two.csv"
+    trace.write_text("128166372003061629,t,0,Write,4096,4096,1\n128166372013061629,t,0,Read,8192,4096,1\n")
+    short = ["--set", "warm_up=0s", "--set", "duration=20ms", "--no-relief"]
+    commands = [["run", "home-nas", *short], ["replay", str(trace), "--format", "msr", "--machine", "home-nas"]]
+    code = (
+        "import contextlib, io, sys\n"
+        "from raidsim.cli.main import main\n"
+        "from raidsim.scenarios.description.scenario import ScenarioSpec\n"
+        "assert not ScenarioSpec.__pydantic_complete__, 'its schema is built when a scenario is read'\n"
+        f"for command in {commands!r}:\n"
+        "    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        "        main(command)\n"
+        "print(*sys.modules)\n"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"scipy", "matplotlib", "pandas", "distributed", "pyarrow"}.intersection(loaded)
-    assert "raidsim.scenarios.running.simulate" in loaded
+    assert {"raidsim.scenarios.running.load_run", "raidsim.model.loads.trace_load"} <= set(loaded)
+    assert [name for name in loaded if any(f"{name}.".startswith(f"{each}.") for each in NOT_LOADED)] == []

@@ -91,6 +91,33 @@ def test_tables_fit_the_page(home: Path, study_file: Path, printed: dict[str, An
     assert printed["failed"] == []
 
 
+def test_what_changes_without_a_mechanism_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table for people, with a line for each study before; with --json the object alone, and the lines on stderr."""
+    document = small.runs_document()
+    document |= {"parameters": [], "claims": [], "suspects": []}
+    document["runs"] = {"load": document["runs"]["load"]}
+    document["cells"] = [cell for cell in document["cells"] if cell["run"] == "load"]
+    path = tmp_path / "load.yaml"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    monkeypatch.setenv("RAIDSIM_HOME", str(tmp_path))
+    arguments = ["validate", str(path), "--workers", "0", "--without", "hard_disk.read_overhead,raid5.hold"]
+    with pytest.raises(SystemExit, match="0"):
+        main(arguments)
+    shown = capsys.readouterr()
+    assert "1 of 1 predicted cells change by 1 % or more, most of all load +" in shown.out
+    assert "Without a mechanism" in shown.out
+    with pytest.raises(SystemExit, match="0"):
+        main([*arguments, "--json"])
+    printed = capsys.readouterr()
+    (found,) = json.loads(printed.out)["mechanisms"]
+    assert found["without"] == ["hard_disk.read_overhead", "kernel.raid5.hold"]
+    assert found["moved"] == 1
+    assert found["studies"][0]["cells"][0]["change_pct"] > 1
+    assert "runs without hard_disk.read_overhead, kernel.raid5.hold: 1 of 1" in printed.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -100,6 +127,9 @@ def test_tables_fit_the_page(home: Path, study_file: Path, printed: dict[str, An
         (("--conformance-json", "missing.json"), "missing.json"),
         (("--conformance", "--conformance-json", "x.json"), "one of the two"),
         (("--workers", "-1"), "--workers"),
+        (("--without", "barrier"), "expected: all, or of kernel.raid1.barrier, kernel.raid10.barrier"),
+        (("--without", "all", "--leave-out"), "--leave-out too"),
+        (("--without", "all", "--recalibrate"), "--recalibrate too"),
     ],
 )
 def test_bad_arguments_give_one_message_and_status_2(

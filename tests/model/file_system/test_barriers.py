@@ -61,7 +61,7 @@ class Program:
 class Mounted:
     """A file system on a device, and a program that appends and calls fsync."""
 
-    def __init__(self, engine: Engine, device: Any, kind: str, **changes: Any) -> None:
+    def __init__(self, engine: Engine, device: Any, kind: str, journal: Device | None = None, **changes: Any) -> None:
         self.engine = engine
         host = Host(Cpu(engine))
         memory = DirtyMemory(DirtyLimits(1 << 40, 1 << 40, 1 << 41))
@@ -71,7 +71,9 @@ class Mounted:
         )
         settings = FileSystemSettings.model_validate({**file_system_settings(kind).model_dump(), **changes})
         random = engine.streams.generator("file system")
-        self.system = FileSystem(engine, host, self.cache, settings, partition.capacity, random, 0.0)
+        self.system = FileSystem(
+            engine, host, self.cache, settings, partition.capacity, random, 0.0, journal_device=journal
+        )
         self.program = Program()
 
     def rate(self, count: int, overwrite: bool = False, data_only: bool = False) -> float:
@@ -174,3 +176,23 @@ def test_an_array_flushes_all_its_members() -> None:
     engine.run(until=engine.now + 0.001)
     assert over[-1] == "array"
     assert [member.flushes for member in members] == [3, 2, 3]
+
+
+@pytest.mark.parametrize("kind", ["ext4", "xfs-v5"])
+def test_a_commit_to_another_device_flushes_both(kind: str) -> None:
+    """Protects a journal on a device of its own: all of it goes there, from its first block on, after both caches are
+    flushed. Counter-test: inside the file system each commit flushes once.
+    """
+    engine = Engine()
+    data, journal = CachedDrive(engine, False, "data"), CachedDrive(engine, False, "journal", GIB)
+    mounted = Mounted(engine, data, kind, journal)
+    commits = 20
+    mounted.rate(commits)
+    assert data.flushes == journal.flushes == commits
+    assert all(request.sync != WRITE_THROUGH for request in data.requests)
+    assert sum(request.sync == WRITE_THROUGH for request in journal.requests) == commits
+    assert min(request.offset for request in journal.requests) < MIB
+
+    alone = CachedDrive(engine, False)
+    Mounted(engine, alone, kind).rate(commits)
+    assert alone.flushes == commits

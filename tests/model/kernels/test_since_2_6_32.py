@@ -45,10 +45,12 @@ CHANGES: dict[str, tuple[Callable[[KernelSpec], Any], dict[str, Any]]] = {
         lambda known: known.queue.plug_limits,
         {
             "2.6.20": None,
-            "3.10": PlugLimits(16, 16, 0, True),
-            "4.18": PlugLimits(16, 16, 131072, True),
-            "5.4": PlugLimits(16, 16, 131072, False),
-            "5.15": PlugLimits(32, 64, 131072, False),
+            "3.10": PlugLimits(16, 16, 0, True, False),
+            "4.18": PlugLimits(16, 16, 131072, True, False),
+            "5.4": PlugLimits(16, 16, 131072, False, False),
+            "5.15": PlugLimits(32, 64, 131072, False, False),
+            "6.1": PlugLimits(32, 64, 131072, False, True),
+            "6.18": PlugLimits(32, 64, 131072, False, False),
         },
     ),
     "resync and the array's own I/O": (
@@ -91,6 +93,7 @@ CHANGES: dict[str, tuple[Callable[[KernelSpec], Any], dict[str, Any]]] = {
         lambda known: "wait_for_overlap" in names(known.locks.parity_write),
         {"2.6.20": False, "4.18": True, "6.12": False},
     ),
+    "writes of parts of blocks": (lambda known: known.unaligned_alone, {"2.6.20": True, "6.6": False}),
     "discards": (lambda known: known.discards, {"2.6.20": False, "3.10": True}),
     "dm-crypt's queues": (lambda known: known.crypt.queues, {"2.6.20": False, "4.18": True}),
     "without queues": (lambda known: known.crypt.skips_queues, {"2.6.20": False, "5.10": True}),
@@ -122,6 +125,7 @@ def test_what_came_between_adds_up_to_6_1() -> None:
                 section.pop("source")
         for unused in ("quantum", "idles_on_solid", "task_history"):
             whole["queue"].pop(unused)
+        whole["queue"].pop("plug_newest_first")  # 5.16
         whole["raid5"].pop("lowest_first")  # 6.0
         whole["locks"].pop("mirror10")  # 6.1
         return whole

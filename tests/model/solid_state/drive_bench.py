@@ -28,6 +28,7 @@ SMALL: dict[str, Any] = {
     "pages_per_block": 100,  # a superblock is 50 MiB
     "bits_per_cell": 3,
     "read_time": "50us",
+    "read_steps": [2],  # every page is read in the same time
     "program_time": "600us",
     "erase_time": "3ms",
     "read_overhead": "10us",

@@ -98,3 +98,23 @@ def test_kernel_work_does_not_wait_for_programs() -> None:
     cpu.run(5.0)
     assert cpu.free_for_kernel_from == 0.0
     assert cpu.interrupt(1.0) == 1.0
+
+
+def test_an_interrupt_wakes_the_core_it_is_for() -> None:
+    """After 60 us without work a core is in the state from 20 us on, and works 10 us later; that is no CPU time."""
+    engine = Engine()
+    cpu = Cpu(engine, 2, idle_states=((2e-6, 1e-6), (20e-6, 10e-6), (600e-6, 133e-6)))
+    found = [cpu.interrupt(1e-6, 0)]  # a core that has just begun is awake
+    for at in (2e-6, 5e-6, 60e-6, 1e-3):
+        engine.run(until=at)
+        found.append(cpu.interrupt(1e-6, 0) - at)
+    assert found == pytest.approx([1e-6, 1e-6, 2e-6, 11e-6, 134e-6])
+    assert cpu.busy_s == pytest.approx(5e-6)
+
+
+def test_work_for_any_core_goes_to_one_that_is_awake() -> None:
+    """Without a core to wake, and without idle states, an interrupt is served at once."""
+    engine = Engine()
+    sleepy, awake = Cpu(engine, 2, idle_states=((1e-6, 1e-5),)), Cpu(engine, 2)
+    engine.run(until=1e-3)
+    assert sleepy.interrupt(1e-6) == awake.interrupt(1e-6, 0) == pytest.approx(1e-3 + 1e-6)

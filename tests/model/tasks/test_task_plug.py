@@ -6,7 +6,9 @@ import pytest
 
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ, Request
+from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.kernels import kernel, kernel_names
+from raidsim.model.schedulers import QueuedRequest
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.task_plug import PLUG_REQUESTS, PlugLimits, TaskPlug
@@ -153,3 +155,43 @@ def test_what_comes_in_blocks_does_not_go_before_a_request(block_kib: int, reque
     rig.read(0, 0, 8, issuer=7)
     plug.flush()
     assert rig.sent() == [requests, 0]
+
+
+class Taker:
+    """A queue that notes when it is given what a plug held."""
+
+    max_request_bytes = 64 * KIB
+    discard_bytes = 0
+
+    def __init__(self, name: str, taken: list[str]) -> None:
+        self.name = name
+        self._taken = taken
+
+    def take_plugged(self, held: list[QueuedRequest]) -> None:
+        """Note it, and where its requests begin."""
+        self._taken += [f"{self.name} {each.offset}" for each in held]
+
+
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_the_device_of_the_newest_request_is_first(newest_first: bool) -> None:
+    """Protects the order of devices: a task that waits for its oldest request finds the others complete. Requests of
+    one device keep their order. Counter-test: with other kernels the device of the oldest request is first.
+    """
+    taken: list[str] = []
+    plug = TaskPlug(limits=PlugLimits(newest_first=newest_first))
+    first, second, third = (Taker(name, taken) for name in "abc")
+    for _ in range(2):
+        plug.start()
+        for queue, offset in ((first, 0), (second, 0), (third, 0), (second, 100_000)):
+            request = Request(WRITE, offset, 4 * KIB, lambda _: None)
+            plug.add(queue, QueuedRequest(request, 0.0, lambda _: None))
+        plug.flush()
+        of_b = ["b 0", "b 100000"]
+        assert taken == ([*of_b, "c 0", "a 0"] if newest_first else ["a 0", *of_b, "c 0"])
+        taken.clear()
+
+
+def test_the_catalogue_says_which_device_is_first() -> None:
+    """Protects the order of each kernel: newest first from 5.16 to 6.12."""
+    newest = [name for name in kernel_names() if (found := kernel(name).queue.plug_limits) and found.newest_first]
+    assert newest == ["linux-6.1", "linux-6.12", "linux-6.6", "linux-6.8"]

@@ -12,14 +12,15 @@ from raidsim.scenarios.machine.machine import BuiltMachine
 TEXT = """
 kernel: {kernel}
 machine: {{model: server, drives: {{model: Exos-X18-16TB, count: 4}}}}
-arrays: {{md0: {{level: {level}, {options} resync: {{action: check, stripe_heads: {heads}}}}}}}
+arrays: {{md0: {{level: {level}, {options} resync: {{action: check{heads}}}}}}}
 workload: {{kind: load, targets: [md0], iops: 1, read_share: 100%, warm_up: 0s, duration: 1s}}
 """
 
 
-def built(heads: int, kernel: str = "linux-6.1", level: str = "raid5", options: str = "") -> BuiltMachine:
+def built(heads: int | None, kernel: str = "linux-6.1", level: str = "raid5", options: str = "") -> BuiltMachine:
     """The machine of a scenario with a check."""
-    return BuiltMachine(document_from(TEXT.format(heads=heads, kernel=kernel, level=level, options=options)).spec())
+    said = "" if heads is None else f", stripe_heads: {heads}"
+    return BuiltMachine(document_from(TEXT.format(heads=said, kernel=kernel, level=level, options=options)).spec())
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,14 @@ def test_a_resync_begins_with_the_heads_that_it_says() -> None:
     (array,) = built(4096).arrays.values()
     assert isinstance(array, ParityArray)
     assert (array.cache.heads, array.cache.most_heads) == (4096, 32768)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options", "heads"),
+    [("linux-6.1", "", 8192), ("linux-6.1", "stripe_cache: 16384,", 16384), ("linux-3.10", "", 256)],
+)
+def test_a_resync_is_looked_at_when_its_cache_has_grown(kernel: str, options: str, heads: int) -> None:
+    """Protects what a rebuild of hours is predicted from: its cache has grown, if the kernel has one that does."""
+    (array,) = built(None, kernel, "raid5", options).arrays.values()
+    assert isinstance(array, ParityArray)
+    assert array.cache.heads == heads

@@ -7,7 +7,7 @@ import importlib.util
 import lzma
 import shutil
 import struct
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import FLUSH, READ, TRIM, WRITE
 from raidsim.scenarios.traces import ordering
 from raidsim.scenarios.traces.formats.record import TraceRecord
-from raidsim.scenarios.traces.formats.source import HEAD
+from raidsim.scenarios.traces.formats.source import HEAD, Source
 from raidsim.scenarios.traces.formats.table import FORMATS
 from raidsim.scenarios.traces.reading import open_trace
 
@@ -360,3 +360,23 @@ def test_a_format_without_measured_times_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         list(open_trace(SAMPLES / "msr_mds_0.csv").measured())
     assert "found msr, which has no response and think times; expected: disksim-validation" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0.5", 500_000_000),
+        ("12.000000001", 12_000_000_001),
+        ("7", 7_000_000_000),
+        ("7.", 7_000_000_000),
+        (" 3.25", 3_250_000_000),
+        ("1.0000000019", 1_000_000_001),
+        ("1234567890.5", 1_234_567_890_500_000_000),
+    ],
+)
+def test_seconds_become_nanoseconds(tmp_path: Path, text: str, expected: int) -> None:
+    """Decimals of a second count as whole nanoseconds, however many there are; what is left is dropped."""
+    trace = tmp_path / "one.spc"
+    trace.write_text(f"0,8,4096,r,{text}\n")
+    with closing(Source(trace)) as source:
+        assert [moment for moment, *_ in FORMATS["spc"].read(source)] == [expected]

@@ -45,12 +45,13 @@ def test_steady_random_writes_follow_from_power_and_spare(monkeypatch: pytest.Mo
     """Not fitted: programs that the power allows, shared with garbage collection. Without either it is far off."""
     wanted = figure(PM9A3, "random write")
     assert wanted.use == "predict"
-    assert simulated(PM9A3, wanted) == pytest.approx(wanted.value, rel=0.15)
+    model = simulated(PM9A3, wanted)
+    assert model == pytest.approx(wanted.value, rel=0.15)
     spec = drive(PM9A3)
     assert isinstance(spec, SolidStateSpec)
     for changes in ({"programs_at_once": None}, {"flash": 2 * spec.capacity}):
         monkeypatch.setattr(data_sheets, "drive", lambda _, changed=changes: spec.with_values(**changed))
-        assert simulated(PM9A3, wanted) > 1.2 * wanted.value
+        assert simulated(PM9A3, wanted) > 1.1 * model
 
 
 def test_errors_are_told_by_use() -> None:

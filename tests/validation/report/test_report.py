@@ -105,6 +105,16 @@ def test_coverage_counts_predicted_cells(made: Report) -> None:
     assert summary["claims"] == {"n": 2, "held": 1}
 
 
+def test_coverage_is_known_by_kind_of_figure(made: Report, page: Page) -> None:
+    """Random access and sequential rates stand apart, each with its studies; the page has them as well."""
+    found = made.document()["coverage_by_class"]
+    random, raw = found["random access of hard disks"], found["sequential rates of hard disks"]
+    assert (random["count"], random["n"], random["studies"]) == (0, 1, 1)
+    assert (raw["count"], raw["n"], raw["studies"]) == (1, 2, 1)
+    assert sum(each["n"] for each in found.values()) == made.document()["summary"]["coverage"]["n"]
+    assert "random access of hard disks" in page.words
+
+
 def test_all_three_are_compared_on_the_same_cells(made: Report) -> None:
     """The load has no guess and is left out; both guess 50 MB/s where 100 were measured, and 20 s, which were."""
     for name, one in made.document()["summary"]["baselines"].items():

@@ -6,11 +6,12 @@ import time
 from dataclasses import replace
 
 from raidsim.scenarios.running.simulate import simulate
+from raidsim.web.figures import drawings
+from raidsim.web.figures.report import report_html
+from raidsim.web.figures.tables import Table, phases_table
 from raidsim.web.form.choices import offer
 from raidsim.web.form.fields import DEFAULT, Form
 from raidsim.web.form.forms import built, can_fail, fitted, load_words, title
-from raidsim.web.pages.report import report_html
-from raidsim.web.pages.tables import Table, phases_table
 from raidsim.web.work.explain import variants
 from raidsim.web.work.tasks import Progress, RunTask
 
@@ -75,10 +76,10 @@ def test_what_makes_no_sense_is_not_asked_for() -> None:
 
 def test_the_usual_design_is_simulated_at_once() -> None:
     """Protects the first minute: the page's first answer takes no more than two seconds of a processor."""
-    spec = built(DEFAULT).spec
-    assert spec is not None
+    scenario = built(DEFAULT).scenario
+    assert scenario is not None
     began = time.process_time()
-    RunTask(spec).perform(Progress())
+    RunTask(scenario).perform(Progress())
     assert time.process_time() - began < 2.0
 
 
@@ -86,7 +87,10 @@ def test_a_report_is_plain_and_harmless() -> None:
     """Protects who opens a report: it fetches nothing, runs nothing, and names from others are only text."""
     evil = "<script>alert(1)</script>"
     table = Table("t", ("", evil), ((evil, 1.0),))
-    page = report_html(evil, evil, [(evil, [evil], [(table, evil)])], f"name: {evil}")
+    line = (evil, [(1.0, 2.0), (3.0, 4.0)])
+    drawn = [drawings.bars([(evil, 1.0, evil)], evil), drawings.lines([line], evil, evil, evil)]
+    page = report_html(evil, evil, [(evil, [evil], [(table, evil)], drawn)], f"name: {evil}")
+    assert page.count("<svg") == page.count("</svg>") == 2
     assert "<script" not in page
     assert "default-src 'none'" in page
     assert page.count("&lt;script&gt;") >= 8

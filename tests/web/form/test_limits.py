@@ -52,7 +52,7 @@ def test_a_file_that_takes_too_long_is_refused_with_what_would_do() -> None:
     text = "machine: {drives: {model: Samsung-PM9A3-3840GB, count: 8}}\narrays: {md0: raid5}\n"
     spec = built_text(f"{text}workload: {{depth: 256, jobs: 16, duration: 1000s}}", "x").spec
     assert spec is not None
-    with pytest.raises(InputError, match=r"workload\.duration.*commands.*allowed here"):
+    with pytest.raises(InputError, match=r"workload\.duration.*commands.*expected here"):
         check_work(spec)
     load = spec.workload
     assert isinstance(load, LoadSpec)

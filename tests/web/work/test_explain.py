@@ -70,7 +70,8 @@ def test_parity_is_what_small_writes_cost() -> None:
     """Protects the explanation of RAID 5 itself: without parity a small write is one command, with it four."""
     base = built(SMALL).spec
     (parity,) = [each for each in variants(SMALL) if each.name == "parity"]
-    without = parity.spec()
+    found = parity.scenario()
+    without = None if found is None else found.spec
     assert base is not None
     assert without is not None
     before, after = simulate(base), simulate(without)
@@ -94,7 +95,7 @@ def test_only_what_is_there_is_switched_off() -> None:
         fit = fitted(form)[0]
         found = variants(fit)
         assert len(found) <= MOST_VARIANTS
-        assert all(each.spec() is not None for each in found)
+        assert all(each.scenario() is not None for each in found)
         assert all(fitted(each.form)[1] == [] for each in found)
         names = {each.name for each in found}
         assert ("parity" in names) == (fit.level == "raid5")
@@ -105,7 +106,8 @@ def test_only_what_is_there_is_switched_off() -> None:
 def test_one_command_at_a_time_is_in_the_drives() -> None:
     """Protects the variant without NCQ: every drive of its scenario takes one command, and nothing else is other."""
     (variant,) = [each for each in variants(DEFAULT) if each.one_command]
-    spec = variant.spec()
-    assert spec is not None
+    scenario = variant.scenario()
+    assert scenario is not None
+    spec = scenario.spec
     assert {drive.spec().queue_depth for drive in spec.machine.drives.values()} == {1}
     assert variant.form == DEFAULT

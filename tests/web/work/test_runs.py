@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -10,23 +11,24 @@ from typing import ClassVar
 
 import pytest
 
+from raidsim.api.scenario import Scenario
 from raidsim.model.core.errors import InputError
-from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.form.fields import DEFAULT
 from raidsim.web.form.forms import built, fitted
+from raidsim.web.work.kept import Kept
 from raidsim.web.work.runs import Runs, Ticket
-from raidsim.web.work.tasks import CurveTask, FailureTask, Progress, RunTask, TimelineTask, course
+from raidsim.web.work.tasks import CurveTask, FailureTask, FioTask, Progress, RunTask, TimelineTask, course
 
 PATIENCE_S = 60.0
 FORM = replace(DEFAULT, length="short", drive="WD2500JS", disks=4, depth=4)
 
 
-def spec_of(**values: object) -> ScenarioSpec:
+def scenario_of(**values: object) -> Scenario:
     """A small scenario."""
     found = built(fitted(replace(FORM, **values))[0])  # type: ignore[arg-type]
-    assert found.spec is not None
-    return found.spec
+    assert found.scenario is not None
+    return found.scenario
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -52,22 +54,24 @@ def runs() -> Iterator[Runs]:
 
 @dataclass(frozen=True)
 class Endless:
-    """A simulation that takes long, as far as the server can tell."""
+    """A simulation that never ends."""
 
-    WALL_S: ClassVar[float] = 0.2
-    seconds: float
+    CPU_S: ClassVar[float] = 0.2
+    SHORT: ClassVar[bool] = True
 
-    def perform(self, progress: Progress) -> float:
-        """Be busy."""
-        time.sleep(self.seconds)
-        return self.seconds
+    def perform(self, progress: Progress) -> None:
+        """Be busy, and tell what is known so far."""
+        progress.tell("so far")
+        while True:
+            sum(range(1000))
 
 
 @dataclass(frozen=True)
 class InSteps:
     """A simulation that has a first answer, and is not over before a file is there."""
 
-    WALL_S: ClassVar[float] = PATIENCE_S
+    CPU_S: ClassVar[float] = PATIENCE_S
+    SHORT: ClassVar[bool] = False
     file: Path
 
     def perform(self, progress: Progress) -> str:
@@ -82,7 +86,8 @@ class InSteps:
 class Wrong:
     """A task that goes wrong in one way or another."""
 
-    WALL_S: ClassVar[float] = 10.0
+    CPU_S: ClassVar[float] = 10.0
+    SHORT: ClassVar[bool] = True
     how: str
 
     def perform(self, progress: Progress) -> None:
@@ -96,12 +101,12 @@ class Wrong:
 
 def test_a_run_in_a_worker_is_the_run_itself(runs: Runs) -> None:
     """Protects results: a worker process gives what the simulation gives here, to the last bit."""
-    spec = spec_of()
-    ticket = runs.start(RunTask(spec))
+    scenario = scenario_of()
+    ticket = runs.start(RunTask(scenario))
     until(lambda: over(ticket))
     assert ticket.state == "done"
     assert ticket.share == 1.0
-    assert ticket.result.prediction == simulate(spec)
+    assert ticket.result.prediction == simulate(scenario.spec)
     assert ticket.result.without is not None
 
 
@@ -119,7 +124,7 @@ def test_a_first_answer_is_there_before_the_run_is_over(runs: Runs, tmp_path: Pa
 def test_a_run_answers_before_it_runs_without_the_bottleneck() -> None:
     """Protects the first answer: it is the run's own, complete but for what would be without the bottleneck."""
     told: list[object] = []
-    found = RunTask(spec_of()).perform(Progress(told.append))
+    found = RunTask(scenario_of()).perform(Progress(told.append))
     assert told == [replace(found, without=None, known=False)]
     assert found.known
     assert found.without is not None
@@ -127,25 +132,56 @@ def test_a_run_answers_before_it_runs_without_the_bottleneck() -> None:
 
 def test_who_comes_late_waits_and_too_many_are_refused(runs: Runs) -> None:
     """Protects the server: one run at a time here, two wait in the order of coming, the next is refused."""
-    first = runs.start(Endless(30.0))  # type: ignore[arg-type]
+    first = runs.start(Endless())  # type: ignore[arg-type]
     until(lambda: first.state == "running")
-    second, third = runs.start(RunTask(spec_of())), runs.start(RunTask(spec_of(seed=1)))
+    second, third = runs.start(RunTask(scenario_of())), runs.start(RunTask(scenario_of(seed=1)))
     assert (second.state, third.state) == ("waiting", "waiting")
-    assert (runs.ahead(second), runs.ahead(third)) == (1, 2)
-    fourth = runs.start(RunTask(spec_of()))
+    assert (runs.place(first), runs.place(second), runs.place(third)) == (0, 1, 2)
+    fourth = runs.start(RunTask(scenario_of()))
     assert fourth.state == "refused"
     assert "waiting" in fourth.message
     third.cancel()
     assert third.state == "cancelled"
     until(lambda: over(first) and over(second))
     assert first.state == "refused"
-    assert first.message.startswith("stopped after 200 ms")
+    assert first.message.startswith("stopped after 200 ms of CPU time")
+    assert first.early == "so far"
     assert second.state == "done"
+
+
+def test_short_runs_have_a_lane(tmp_path: Path) -> None:
+    """Protects visitors with a short run: the long runs of others leave it a process, and it leaves them one."""
+    server = Runs(workers=2)
+    try:
+        long = [server.start(InSteps(tmp_path / "go")) for _ in range(3)]  # type: ignore[arg-type]
+        until(lambda: long[0].early is not None)
+        short = [server.start(RunTask(scenario_of(seed=seed))) for seed in (1, 2)]
+        until(lambda: all(over(ticket) for ticket in short))
+        assert [ticket.state for ticket in (*short, *long)] == ["done", "done", "running", "waiting", "waiting"]
+        assert server.place(long[2]) == 2
+        (tmp_path / "go").touch()
+        until(lambda: all(over(ticket) for ticket in long))
+    finally:
+        server.close()
+
+
+def test_the_same_question_is_answered_once(runs: Runs, tmp_path: Path) -> None:
+    """Protects a server with many visitors: the same question is one run, whose answer is kept for the next visitor."""
+    first, second = (runs.start(InSteps(tmp_path / "go"), ("kind", "key")) for _ in range(2))  # type: ignore[arg-type]
+    assert first is second
+    first.cancel()
+    (tmp_path / "go").touch()
+    until(lambda: over(second))
+    assert (second.state, runs.kept.get("kind", "key")) == ("done", "second")
+    kept = Kept(most=1)
+    kept.keep("kind", "one", 1)
+    kept.keep("kind", "two", 2)
+    assert (kept.get("kind", "one"), kept.get("kind", "two")) == (None, 2)
 
 
 def test_a_cancelled_run_ends_at_once(runs: Runs) -> None:
     """Protects the cancel button: the process is gone, and the next run has a new one."""
-    ticket = runs.start(replace(CurveTask(spec_of())))
+    ticket = runs.start(replace(CurveTask(scenario_of())))
     until(lambda: ticket.state == "running")
     began = time.monotonic()
     ticket.cancel()
@@ -178,7 +214,7 @@ def test_a_worker_that_dies_is_no_endless_wait(runs: Runs) -> None:
 
 def test_the_first_ios_show_the_small_write_penalty() -> None:
     """Protects the view of single I/Os: a small write on RAID 5 is two reads and two writes of its own."""
-    timeline = TimelineTask(spec_of(read=0, disks=6, bitmap=False)).perform(Progress())
+    timeline = TimelineTask(scenario_of(read=0, disks=6, bitmap=False)).perform(Progress())
     assert len(timeline.ios) == 100
     assert sorted((each.op, each.role) for each in timeline.commands_of(0)) == [
         ("read", "old data"),
@@ -186,18 +222,18 @@ def test_the_first_ios_show_the_small_write_penalty() -> None:
         ("write", "data"),
         ("write", "parity"),
     ]
-    mirrored = TimelineTask(spec_of(read=0, level="raid10", bitmap=False)).perform(Progress())
+    mirrored = TimelineTask(scenario_of(read=0, level="raid10", bitmap=False)).perform(Progress())
     assert [each.op for each in mirrored.commands_of(0)] == ["write", "write"]
 
 
 def test_the_course_of_a_failure() -> None:
     """Protects the failure view: the pieces add up to the run, the failure is where it was asked for."""
     form = fitted(replace(FORM, spares=1, read=100, fail_at=50))[0]
-    spec = built(form, failing=True).spec
-    assert spec is not None
+    scenario = built(form, failing=True).scenario
+    assert scenario is not None
     progress = Progress()
-    found = FailureTask(spec).perform(progress)
-    load = spec.workload
+    found = FailureTask(scenario).perform(progress)
+    load = scenario.spec.workload
     assert found.failed_s == pytest.approx(0.5 * load.duration, rel=0.01)  # type: ignore[union-attr]
     done = sum(part.iops * (part.end_s - part.begin_s) for part in found.course)
     assert done == pytest.approx(sum(found.prediction.iops.values()) * found.prediction.measured_s, rel=0.02)
@@ -215,3 +251,16 @@ def test_progress_is_told_part_by_part() -> None:
     assert progress.share == 0.5
     progress.within(lambda: 7.0)
     assert progress.share == 1.0
+
+
+def test_fio_s_own_results_are_put_next_to_the_model_s() -> None:
+    """Protects the comparison with a measurement: the model's own report, taken for one of fio, agrees with it."""
+    job = "[a]\nfilename=/dev/md0\nrw=randread\nbs=4k\niodepth=4\nioengine=libaio\ndirect=1\nruntime=1\ntime_based\n"
+    alone = FioTask(job, scenario_of()).perform(Progress())
+    assert alone.compared == ()
+    both = FioTask(job, scenario_of(), json.dumps(alone.report)).perform(Progress())
+    ratios = {each.figure: each.ratio for each in both.compared if each.ratio is not None}
+    assert {"rate", "iops"} <= set(ratios)
+    assert list(ratios.values()) == pytest.approx([1.0] * len(ratios), rel=0.01)
+    with pytest.raises(InputError, match="environment"):
+        FioTask(job.replace("bs=4k", "bs=${HOME}"), scenario_of()).perform(Progress())

@@ -10,7 +10,7 @@ from raidsim.model.core.errors import InputError
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import Document, document_from
 from raidsim.scenarios.running.simulate import simulate
-from raidsim.web.pages.views_of_designs import course_words
+from raidsim.web.views.designs import course_words
 from raidsim.web.work.explain import commands_per_io, effect
 from raidsim.web.work.tasks import FailureTask, Progress
 from raidsim.web.work.uploaded_file import DIFFERS, failing, file_variants, other
@@ -31,7 +31,7 @@ def test_mechanisms_of_a_file_are_switched_off() -> None:
     found = {variant.name: (variant, without) for variant, without in file_variants(document, spec)}
     assert set(found) == {"parity", "positioning", "queueing"}
     variant, without = found["parity"]
-    base, plain = simulate(spec), simulate(without)
+    base, plain = simulate(spec), simulate(without.spec)
     assert commands_per_io(base) == pytest.approx(4.0, abs=0.3)
     assert commands_per_io(plain) == pytest.approx(1.0, abs=0.1)
     assert effect(variant, base, plain, is_open=False).words.startswith("Parity costs")
@@ -58,7 +58,7 @@ def test_a_disk_of_a_file_fails() -> None:
     document, spec = read(SMALL)
     shown, member = failing(document, spec, 50)
     assert member == "disk0"
-    assert shown.failures[0].at == pytest.approx(0.05 + 0.15)
+    assert shown.spec.failures[0].at == pytest.approx(0.05 + 0.15)
     assert "before the failure" in course_words(FailureTask(shown).perform(Progress()))
 
 

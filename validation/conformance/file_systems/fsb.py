@@ -65,10 +65,7 @@ def drop_caches(machine: FileMachine) -> Generator[Any, Any, None]:
     cache, system = machine.mount.cache, machine.mount.file_system
     for file in system.files:
         cache.pages.forget(file)
-    if (
-        system.settings.journal != "blocks"
-    ):  # jbd2 keeps the buffers of what it has yet to forget (fs/jbd2/checkpoint.c)
-        cache.pages.forget(cache.device_file)
+    system.drop_metadata()
     system.drop_inodes()
     yield from system.journal.settle()
     for shrink in machine.process.host.shrinkers:

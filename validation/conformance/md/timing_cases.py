@@ -209,9 +209,14 @@ def _stripe_cache_runs(file: TruthFile, known: KernelSpec) -> Iterator[Case]:
         )
     member = _member_32_tags(int(said[1]) * 1e-3, int(said[2]) * 1e-6)
     before = None
+    grown: dict[tuple[str, int], int] = {}
     for run in content["runs"]:
         level, _, count = run["array"].partition("_n")
-        array = RecordedArray(level, int(count), content["chunk_kib"] * 1024, heads=run["stripe_cache_size"])
+        heads = run["stripe_cache_size"]
+        # The array stays the same from load to load, and with it what its cache has grown to.
+        seen = grown.get((run["array"], heads), 0)
+        grown[run["array"], heads] = max(seen, run["stripe_cache_active_max"])
+        array = RecordedArray(level, int(count), content["chunk_kib"] * 1024, heads=heads, grown=seen)
         job = _job(run["cmd"].replace("--", " "))
         name = f"stripe_cache_size {run['stripe_cache_size']} {run['array']} {run['workload']}"
         yield Case(name, known, member, array, job, Rates(0.0, run["write_iops"]), 0.0, 0.0, before)

@@ -30,7 +30,7 @@ class Primary(Array):
     __slots__ = ()
 
     def _read(self, request: Request) -> None:
-        self._submit[0](Request(request.op, request.offset, request.size, forward, parent=request))
+        self._members[0].submit(Request(request.op, request.offset, request.size, forward, parent=request))
 
     _write = _read
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
+from functools import partial
+
+import pytest
+
 from raidsim.model.raid.stripes.stripe_cache import Arrival, StripeCache
 
 KIB = 1024
@@ -162,23 +167,54 @@ def test_a_growing_cache_counts_heads() -> None:
     assert [store.knows(row) for row in range(5)] == [False, False, True, True, True]
 
 
-def test_the_cache_grows_when_somebody_waited() -> None:
-    """Protects today's cache: a head more per pass of md's thread while work waits, up to what memory allows."""
+def test_the_cache_grows_when_its_last_head_is_taken() -> None:
+    """Protects today's cache: one head more when work finds none, and no second one before a head was given back."""
     store = StripeCache(4, HEAD, most_heads=6)
     for row in range(4):
         assert store.acquire(row, 0, HEAD)
     store.grow()
     assert store.heads == 4, "nobody waited"
     started: list[int] = []
-    store.wait(9, 0, HEAD, lambda: started.append(9))
+    for row in (8, 9):
+        store.wait(row, 0, HEAD, partial(started.append, row))
     for _ in range(5):
         store.grow()
-    assert (store.heads, started) == (6, [9])
+    assert (store.heads, started) == (5, [])
+    store.release(0)
+    store.release(1)
+    assert started == [8, 9]
+    assert store.acquire(10, 0, HEAD)
+    for row in (11, 12):
+        assert not store.acquire(row, 0, HEAD)
+        store.wait(row, 0, HEAD, lambda: None)
+    store.grow()
+    assert store.heads == 6
     fixed = cache(1)
     assert fixed.acquire(0, 0, HEAD)
     fixed.wait(1, 0, HEAD, lambda: None)
     fixed.grow()
     assert fixed.heads == 1
+
+
+def test_a_cache_that_always_runs_out_grows_with_the_root_of_what_it_served() -> None:
+    """Protects the pace of growth: a head for each quarter of the cache, so the root of 8 n heads after n of them.
+
+    md's thread passes after every head. A head for each of its passes would be thousands.
+    """
+    store = StripeCache(16, HEAD, most_heads=32768)
+    in_use: deque[int] = deque()
+    served = 0
+    while served < 5000:
+        row = served + len(in_use)
+        if store.acquire(row, 0, HEAD):
+            in_use.append(row)
+            continue
+        store.wait(row, 0, HEAD, partial(in_use.append, row))
+        while store.full:
+            store.release(in_use.popleft())
+            served += 1
+            store.grow()
+    assert store.heads == pytest.approx((8 * served + 16**2) ** 0.5, rel=0.1)
 
 
 def test_scattered_heads_of_a_row_are_counted_one_by_one() -> None:
@@ -219,8 +255,10 @@ def test_dropping_caches_takes_what_the_cache_has_grown_by() -> None:
     for grown, left in ((8, 8), (0, 8)):
         store = StripeCache(8, HEAD, most_heads=100)
         for _ in range(grown):
+            assert store.acquire(0, 0, HEAD)
             store.sleep()
             store.grow()
+            store.release(0)
         for row in range(8 + grown):
             store.remember_all(row, (0, 1), 0, HEAD)
         assert sum(store.knows(row) for row in range(8 + grown)) == 8 + grown

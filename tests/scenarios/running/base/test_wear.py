@@ -100,7 +100,7 @@ def test_the_command_says_it(tmp_path: Path) -> None:
     text = CliRunner().invoke(app, [path, "--no-relief"], catch_exceptions=False).stdout
     said = " ".join(text.split())
     assert "endurance: disk" in said
-    assert "MB/s with a write amplification of 4." in said
+    assert "MB/s with a write amplification of 5." in said
     assert "1 drive writes a day over 5 years" in said
     document = json.loads(CliRunner().invoke(app, [path, "--json"], catch_exceptions=False).stdout)
     assert document["wear"][0]["years"] == pytest.approx(2.7, rel=0.1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+from typing import Any
+
 import pytest
 
 from raidsim.model.core.errors import InputError
-from raidsim.model.core.request import READ, WRITE
+from raidsim.model.core.request import FLUSH, READ, TRIM, WRITE
 from raidsim.scenarios.traces.formats.record import TraceRecord
 from raidsim.scenarios.traces.replay.placement import PIECE, Fit, Placement, Selection, Survey, TraceMemory, placed
 
@@ -40,6 +43,31 @@ def test_a_survey_counts() -> None:
     assert (found.records, found.reads, found.bytes, found.length_s) == (3, 2, 4096 + 1024 + 512, 2.0)
     assert (found.unaligned, found.empty, found.earlier) == (1, 1, 1)
     assert {name: extent.end for name, extent in found.devices.items()} == {"a": 8 * KIB + 512, "b": 1024}
+
+
+@pytest.mark.parametrize("special", ["none", "device", "discard", "flush", "earlier", "unaligned", "empty"])
+def test_a_survey_of_a_batch_is_that_of_its_records(special: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects a survey in batches from counting anything differently than one record after the other."""
+    draws = random.Random(special)
+    records = [record(0.1 * number, draws.randrange(100) * KIB, op=draws.choice([READ, WRITE])) for number in range(9)]
+    changes: dict[str, dict[str, Any]] = {
+        "device": {"device": "b"},
+        "discard": {"op": TRIM},
+        "flush": {"op": FLUSH},
+        "earlier": {"time_s": 0.05},
+        "unaligned": {"offset": 511},
+        "empty": {"size": 0},
+    }
+    records[5] = records[5]._replace(**changes.get(special, {}))
+    found = []
+    for batch, alike in ((4, None), (9, None), (4, lambda *_: False)):
+        monkeypatch.setattr("raidsim.scenarios.traces.replay.placement._BATCH", batch)
+        if alike is not None:
+            monkeypatch.setattr(Survey, "_count_alike", alike)
+        memory = TraceMemory()
+        found.append((Survey.of(Selection().of(records), memory), list(memory.records())))
+    assert found[0] == found[1] == found[2]
+    assert [each.size > 0 for each in found[0][1]].count(True) == found[0][0].records
 
 
 def test_what_is_chosen() -> None:
@@ -113,3 +141,16 @@ def test_a_short_trace_is_read_once(most: int, read: int) -> None:
         (2.0, READ, 2 * MIB + 8 * KIB, 4 * KIB),
     ]
     assert passes == read
+
+
+def test_ios_that_stay_are_taken_as_they_are() -> None:
+    """Protects the fast way of a trace of one device that fits: the same I/Os as by placing each."""
+    records = [record(0.5 * number, number * MIB, op=WRITE) for number in range(4)]
+    memory = TraceMemory()
+    place = Placement(Survey.of(Selection().of(records), memory), "md0", 4 * MIB)
+    assert place.stays
+    taken = list(placed(lambda: records, Selection(), Survey(), place, memory))
+    assert taken == [place(each) for each in records]
+    assert not Placement(survey(record(offset=511)), "md0", 4 * MIB).stays
+    assert not Placement(survey(record(offset=8 * MIB)), "md0", 4 * MIB, "wrap").stays
+    assert not Placement(survey(*records, record(5.0, device="b")), "md0", 8 * MIB).stays

@@ -6,20 +6,25 @@ import math
 
 import streamlit as st
 
-from ...calibration.uncertainty.model_interval import scenario_interval
+from ...api.curve import LoadCurve
+from ...api.scenario import Scenario
+from ...api.support.explorer import (
+    Prediction,
+    Timeline,
+    WithoutBottleneck,
+    is_open,
+    limit,
+    scenario_interval,
+)
 from ...model.files.quantities import format_duration
-from ...model.statistics.usage import limit
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
-from ...scenarios.questions.load_curve import LoadCurve
-from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
-from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.timeline.timeline import Timeline
+from ..figures import pictures, tables
+from ..figures.markup import plain
 from ..form.forms import built, first_part, shorter
 from ..work.layout_map import layout_html, layout_map, layout_words
+from ..work.service import RESULT
 from ..work.tasks import CurveTask, Outcome, RunTask, TimelineTask
-from . import pictures, tables
-from .markup import plain
 from .render import asked, download, picture, table
 from .session import Subject, under_way
 
@@ -29,28 +34,26 @@ _NOT_KNOWN = "What there would be without that was not simulated to its end."
 
 def show_result(subject: Subject) -> None:
     """Throughput, latencies, what was busy, and what limits."""
-    outcome: Outcome | None = asked("result", subject.key, lambda: RunTask(_spec(subject)), "Simulate")
+    outcome: Outcome | None = asked(RESULT, subject.key, lambda: RunTask(_scenario(subject)), "Simulate", auto=True)
     if outcome is None:
-        if under_way() is None:
-            st.markdown("Press **Simulate**: throughput, latencies, how busy every part was, and what limits.")
         return
-    spec, prediction = outcome.spec, outcome.prediction
-    figures = tables.headline(prediction, is_open(spec))
-    for column, (name, value) in zip(st.columns(len(figures)), figures, strict=True):
-        column.metric(name, value)
+    spec, prediction = outcome.result.spec, outcome.prediction
+    with st.container(horizontal=True, key="figures"):
+        for name, value in tables.headline(prediction, is_open(spec)):
+            st.metric(name, value, border=True)
     if prediction.saturated:
         st.warning("More I/Os come than can be done: they wait longer and longer, so there is no latency to tell.")
     st.markdown(f"**Bottleneck:** {plain(prediction.bottleneck)}")
     if outcome.without is not None:
         st.markdown(plain(without_words(prediction, outcome.without)))
     elif not outcome.known:
-        st.markdown("What there would be without that is simulated next." if under_way() else _NOT_KNOWN)
+        st.markdown("What there would be without that is simulated next." if under_way(RESULT) else _NOT_KNOWN)
     left, right = st.columns(2)
     with left:
-        st.subheader("How busy every part was", anchor=False)
+        st.header("Utilization of every part", anchor=False)
         picture(pictures.usage_bars(prediction), _busy_words(prediction))
     with right:
-        st.subheader("Latency", anchor=False)
+        st.header("Latency", anchor=False)
         if prediction.saturated or not prediction.latencies:
             st.markdown("None to tell.")
         else:
@@ -61,12 +64,22 @@ def show_result(subject: Subject) -> None:
     if prediction.phases:
         table(tables.phases_table(prediction), "Parts of the day; all else on this page is the mean of the day")
     with st.expander("The parts as a table"):
-        table(parts, "How busy every part was, busiest first")
+        table(parts, "Utilization of every part, highest first")
+    recovery = outcome.result.rebuild
+    if recovery is not None:
+        st.markdown(plain(rebuild_words(recovery.whole.rate, recovery.degraded.rate, prediction.rate)))
     for rebuild in prediction.rebuilds:
         whole = format_duration(rebuild.duration_s) if math.isfinite(rebuild.duration_s) else "for ever"
         st.markdown(plain(f"The rebuild moves at {rebuild.rate / 1e6:.3g} MB/s a disk; at this rate it takes {whole}."))
     st.caption(plain(sure_words(spec, prediction)))
     download([load, parts], "raidsim-result", "csv_result")
+
+
+def rebuild_words(whole: float, degraded: float, rebuilding: float) -> str:
+    """The load's throughput (bytes/s) on the whole array, without the disk, and during the rebuild."""
+    rates = [f"{rate / 1e6:.3g} MB/s {when}" for rate, when in ((whole, "on the whole array"),
+             (degraded, "without the disk"), (rebuilding, "during the rebuild"))]  # fmt: skip
+    return f"The load: {', '.join(rates)}."
 
 
 def without_words(prediction: Prediction, without: WithoutBottleneck) -> str:
@@ -134,23 +147,24 @@ def show_layout(subject: Subject) -> None:
 
 def show_curve(subject: Subject) -> None:
     """Response time against offered load."""
-    spec = _spec(subject)
+    spec, scenario = _spec(subject), _scenario(subject)
     if not isinstance(spec.workload, LoadSpec):
         st.info("A load curve needs a load of direct I/O; this file has a workload of another kind.")
         return
     if subject.form is not None:
-        spec = built(shorter(first_part(subject.form))).spec or spec
-    st.markdown("The same I/Os, offered at a rate from little up to more than can be done.")
-    curve: LoadCurve | None = asked("curve", subject.key, lambda: CurveTask(spec), "Draw the load curve")
+        scenario = built(shorter(first_part(subject.form))).scenario or scenario
+    st.markdown("The same I/Os arrive at a rate, from a low one up to more than the array serves.")
+    curve: LoadCurve | None = asked("curve", subject.key, lambda: CurveTask(scenario), "Draw the load curve")
     if curve is None:
         return
     if curve.knee is not None:
         words = (
-            f"Knee at {curve.knee.offered_iops:,.0f} I/Os per second with {format_duration(curve.knee.mean_s)} on "
-            f"average: below it more load costs little time, above it much. Saturated at {curve.saturation_iops:,.0f}."
+            f"Knee at {curve.knee.offered_iops:,.0f} I/Os per second with a mean latency of "
+            f"{format_duration(curve.knee.mean_s)}: above it, latency rises faster than throughput. Saturation at "
+            f"{curve.saturation:,.0f}."
         )
     else:
-        words = f"Every load was too much; saturated at {curve.saturation_iops:,.0f} I/Os per second."
+        words = f"Every load was too much; saturation at {curve.saturation:,.0f} I/Os per second."
     st.markdown(plain(words))
     picture(pictures.curve_picture(curve), f"Response time against offered load. {words}")
     found = tables.curve_table(curve)
@@ -160,40 +174,45 @@ def show_curve(subject: Subject) -> None:
 
 def show_ios(subject: Subject) -> None:
     """The first I/Os, and the commands that each became."""
-    spec = _spec(subject)
-    st.markdown("What the first hundred I/Os of the load become on the disks.")
-    timeline: Timeline | None = asked("ios", subject.key, lambda: TimelineTask(spec), "Record single I/Os")
+    st.markdown("What one I/O of the load becomes on the disks: thick bars are service, thin lines are waits.")
+    timeline: Timeline | None = asked(
+        "ios", subject.key, lambda: TimelineTask(_scenario(subject)), "Record single I/Os", auto=True
+    )
     if timeline is None:
         return
     if not timeline.ios:
         st.info("No I/O of the load was recorded.")
         return
     fan = tables.fan_out_table(timeline)
-    st.markdown(plain(fan_words(timeline)))
-    table(fan, "Commands of the disks for the recorded I/Os")
-    st.subheader("One I/O", anchor=False)
-    writes = [io.number for io in timeline.ios if io.op == "write"]
+    st.markdown(f"**{plain(fan_words(timeline))}**")
+    key = f"io_{len(timeline.ios)}"
     st.number_input(
-        f"Number of the I/O (0 to {len(timeline.ios) - 1})",
-        0,
-        len(timeline.ios) - 1,
-        value=writes[0] if writes else 0,
-        key=f"io_{len(timeline.ios)}",
+        f"Number of the I/O (0 to {len(timeline.ios) - 1})", 0, len(timeline.ios) - 1, value=typical(timeline), key=key
     )
-    number = int(st.session_state[f"io_{len(timeline.ios)}"])
+    number = int(st.session_state[key])
     io = timeline.ios[number]
     if io.ended_s is not None:
         took = format_duration(io.ended_s - io.began_s)
-        st.markdown(plain(f"A {io.op} of {io.size / 1024:g} KiB at {io.offset:,}; it took {took}."))
+        st.markdown(plain(f"A {io.op} of {io.size / 1024:g} KiB at byte {io.offset:,}; latency {took}."))
     one = tables.commands_table(timeline, number)
     picture(pictures.one_io_picture(timeline, number), f"The commands of I/O {number} in time; the table has them all.")
     table(one, f"Commands of I/O {number}")
-    st.subheader("All of them, disk by disk", anchor=False)
+    st.header("The first hundred I/Os, disk by disk", anchor=False)
     picture(
         pictures.timeline_picture(timeline),
         "Commands of each disk in time, for the recorded I/Os; those of parity are narrow, writes are dark.",
     )
+    table(fan, "Commands of the disks for the recorded I/Os")
     download([fan, one], "raidsim-ios", "csv_ios")
+
+
+def typical(timeline: Timeline) -> int:
+    """The write with the median latency; of a load without writes, the read."""
+    for op in ("write", "read"):
+        known = [(io.ended_s - io.began_s, io.number) for io in timeline.ios if io.op == op and io.ended_s is not None]
+        if known:
+            return sorted(known)[len(known) // 2][1]
+    return 0
 
 
 def fan_words(timeline: Timeline) -> str:
@@ -211,3 +230,8 @@ def fan_words(timeline: Timeline) -> str:
 def _spec(subject: Subject) -> ScenarioSpec:
     assert subject.built.spec is not None
     return subject.built.spec
+
+
+def _scenario(subject: Subject) -> Scenario:
+    assert subject.built.scenario is not None
+    return subject.built.scenario

@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...model.files.quantities import format_duration, format_size
-from ...model.statistics.batch_means import Estimate
-from ...model.statistics.usage import limit
-from ...scenarios.comparison.side_by_side import Comparison, Measured
-from ...scenarios.questions.load_curve import LoadCurve
-from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.timeline.timeline import Timeline
+from ...api.advice import Advice
+from ...api.comparison import Alternative, Comparison
+from ...api.curve import LoadCurve
+from ...api.support.explorer import Estimate, Prediction, Timeline, limit
+from ...api.support.figures import capacity, once_in, probability, rebuild_time, survived
+from ...model.files.quantities import format_duration
 from ..work.explain import Effect
 from ..work.tasks import CoursePart, Outcome
 
@@ -59,7 +58,7 @@ def load_table(prediction: Prediction) -> Table:
         known = prediction.latencies.get(op, {})
         times = [None if prediction.saturated or key not in known else 1e3 * known[key] for _, key in LATENCIES]
         rows.append((f"{op}s", iops, *times))
-    return Table("load", ("", "I/Os per s", *(f"{name} (ms)" for name, _ in LATENCIES)), tuple(rows))
+    return Table("load", ("I/Os", "I/Os per s", *(f"{name} (ms)" for name, _ in LATENCIES)), tuple(rows))
 
 
 def phases_table(prediction: Prediction) -> Table:
@@ -90,7 +89,7 @@ def usage_table(prediction: Prediction) -> Table:
         )
         for each in sorted(prediction.usages, key=lambda each: -each.utilisation)
     ]
-    return Table("parts", ("part", "kind", "busy (%)", "mean queue", "reads", "writes", ""), tuple(rows))
+    return Table("parts", ("part", "kind", "utilization (%)", "mean queue", "reads", "writes", "role"), tuple(rows))
 
 
 def curve_table(curve: LoadCurve) -> Table:
@@ -105,52 +104,113 @@ def curve_table(curve: LoadCurve) -> Table:
         )
         for point in curve.points
     ]
-    columns = ("offered (I/Os per s)", "done (I/Os per s)", "mean (ms)", "99 % (ms)", "")
+    columns = ("offered (I/Os per s)", "done (I/Os per s)", "mean (ms)", "99 % (ms)", "note")
     return Table("curve", columns, tuple(rows))
 
 
 def comparison_table(found: Comparison) -> Table:
-    """Designs side by side, with the 90 % intervals."""
+    """Designs side by side, with the 90 % intervals of the throughput."""
     columns = (
         "design",
         "I/Os per s",
         "± (90 %)",
         "against the first",
         "read mean (ms)",
+        "read 99 % (ms)",
         "write mean (ms)",
-        "usable",
-        "survives",
-        "busiest (%)",
+        "write 99 % (ms)",
+        "busiest part",
     )
-    return Table("comparison", columns, tuple(_compared(each, found) for each in found.designs))
+    return Table("comparison", columns, tuple(_compared(each) for each in found))
 
 
-def _compared(each: Measured, found: Comparison) -> tuple[Cell, ...]:
-    name = str(each.design.values["design"])
-    if each.facts is None:
-        return name, None, None, each.design.refused or "", None, None, None, None, None
-    iops = each.estimates["iops"]
-    usable = format_size(each.facts.usable_bytes)
-    times = [1e3 * known.mean if (known := each.estimates.get(f"{op}_mean_seconds")) else None for op in _OPS]
-    if each.saturated:
-        times = [None, None]
-    against = _against(each, found)
-    return name, iops.mean, iops.half_width, against, *times, usable, each.facts.survives_any, 100 * each.utilisation
+def _compared(each: Alternative) -> tuple[Cell, ...]:
+    if each.refused is not None:
+        return each.name, None, None, each.refused, None, None, None, None, None
+    iops = each.interval("iops")
+    times: list[Cell] = []
+    for name in ("read.mean", "read.p99", "write.mean", "write.p99"):
+        value = each.interval(name).value
+        times.append(None if each.saturated or math.isnan(value) else 1e3 * value)
+    return each.name, iops.value, (iops.high - iops.low) / 2, against(each), *times, each.bottleneck
+
+
+def against(each: Alternative) -> str:
+    """The difference of the throughput from the baseline's, and whether it is certain."""
+    difference = each.difference("iops")
+    if math.isnan(difference.value):
+        return "the baseline"
+    base = each.iops - difference.value
+    low, high = 100 * difference.low / base, 100 * difference.high / base
+    if low <= 0 <= high:
+        return f"no certain difference ({low:+.0f} to {high:+.0f} %)"
+    return f"{low:+.0f} to {high:+.0f} %"
+
+
+def plan_table(found: Comparison) -> Table:
+    """Capacity, failures, rebuilds, risk and cost of the designs, in the words of `raidsim compare`."""
+    columns = ["design", "usable", "of", "survives", "rebuild idle", "rebuild beside the load", "data loss a year",
+               "in the long run once in"]  # fmt: skip
+    priced = any(each.measured.facts is not None and each.measured.facts.cost is not None for each in found)
+    columns += ["cost", "per usable TB", "per I/O per s"] if priced else []
+    rows = [_planned(each, priced) for each in found if each.refused is None]
+    return Table("plan", tuple(columns), tuple(rows))
+
+
+def _planned(each: Alternative, priced: bool) -> tuple[Cell, ...]:
+    measured = each.measured
+    facts, times, risk = measured.facts, measured.rebuild, measured.risk
+    assert facts is not None
+    if times is None:
+        rebuild = ("unknown", "unknown") if facts.survives_any and risk is None else ("none", "none")
+    else:
+        loaded = "does not finish while the array is saturated" if times.starves else rebuild_time(times.loaded_s)
+        rebuild = (rebuild_time(times.idle_s), loaded)
+    if risk is None:
+        loss = ("unknown", "unknown")
+    else:
+        years = math.inf if risk.losses_per_year <= 0 else 1.0 / risk.losses_per_year
+        loss = (probability(risk.per_year), once_in(years))
+    row: tuple[Cell, ...] = (
+        each.name,
+        capacity(facts.usable_bytes),
+        capacity(facts.raw_bytes),
+        survived(facts),
+        *rebuild,
+        *loss,
+    )
+    if not priced:
+        return row
+    costs = (facts.cost, facts.cost_per_tb, measured.cost_per_iops)
+    return (*row, *("unknown" if cost is None else f"{cost:,.2f}" for cost in costs))
 
 
 _OPS = ("read", "write")
 
 
-def _against(each: Measured, found: Comparison) -> str:
-    """The difference of the throughput from the baseline's, and whether it is one."""
-    difference = each.against.get("iops")
-    if each.design.number == found.baseline or difference is None:
-        return "the baseline"
-    base = next(other for other in found.designs if other.design.number == found.baseline).estimates["iops"].mean
-    low, high = 100 * difference.low / base, 100 * difference.high / base
-    if low <= 0 <= high:
-        return f"no certain difference ({low:+.0f} to {high:+.0f} %)"
-    return f"{low:+.0f} to {high:+.0f} %"
+def advice_table(found: Advice) -> Table:
+    """The designs that meet a requirement, best first, then those that do not, with the reasons."""
+    rows: list[tuple[Cell, ...]] = []
+    best = {each.name for each in found.best}
+    for each in (*found.meets, *found.others, *found.would_do):
+        facts = each.verdict.facts
+        status = {"meets": "meets it", "close": "too close to call", "fails": "does not"}.get(each.status, each.status)
+        if each.name in best:
+            status = "not beaten"
+        rows.append(
+            (
+                each.name,
+                status,
+                each.drives,
+                None if each.cost is None else round(each.cost),
+                capacity(facts.usable_bytes),
+                survived(facts),
+                1e3 * each.p99 if math.isfinite(each.p99) else None,
+                "; ".join(each.reasons),
+            )
+        )
+    columns = ("design", "status", "drives", "cost", "usable", "survives", "99 % (ms)", "why not")
+    return Table("advice", columns, tuple(rows))
 
 
 def fan_out_table(timeline: Timeline) -> Table:
@@ -223,7 +283,7 @@ def effects_table(effects: Sequence[Effect], base_iops: float, base_mean_s: floa
         )
         for each in effects
     ]
-    return Table("mechanisms", ("", "I/Os per s", "mean (ms)", "change"), tuple(rows))
+    return Table("mechanisms", ("design", "I/Os per s", "mean (ms)", "change"), tuple(rows))
 
 
 def csv_text(tables: Sequence[Table]) -> str:
@@ -246,14 +306,9 @@ def _harmless(cell: Cell) -> Cell:
 
 def json_text(outcome: Outcome) -> str:
     """A run as one JSON object in SI units; what is infinite is null."""
-    found = _plain(outcome.prediction)
-    del found["latency_bins"]
-    for prediction in (found, *found["phases"].values()):
-        del prediction["prices_read"]
     without = outcome.without
     plain = None if without is None else {"what": without.what, "rate": without.prediction.rate, "then": without.then}
-    head = {"name": outcome.spec.name, "kernel": outcome.spec.kernel}
-    return json.dumps({**head, **found, "relief": _plain(plain)}, indent=1, allow_nan=False)
+    return json.dumps(_plain({**outcome.result.to_dict(), "relief": plain}), indent=1, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

@@ -7,23 +7,38 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from ...api.comparison import Comparison
+from ...api.scenario import Scenario
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration
-from ...scenarios.comparison.side_by_side import Comparison
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.documents.document import Document
+from ..figures import pictures, pictures_of_designs, tables
+from ..figures.markup import plain
 from ..form.choices import Range, offer
 from ..form.fields import LABELS, Form
-from ..form.forms import built, can_fail, difference, load_words, shorter, title, with_load_of
+from ..form.forms import (
+    built,
+    can_fail,
+    changed,
+    difference,
+    fitted,
+    level_words,
+    load_words,
+    shorter,
+    title,
+    with_load_of,
+)
 from ..form.state import MOST_KEPT
 from ..work.explain import mean_latency, total_iops, variants
 from ..work.tasks import CompareTask, CoursePart, Explained, ExplainTask, FailureCourse, FailureTask
 from ..work.uploaded_file import DIFFERS, failing, file_variants, other
-from . import pictures, tables
-from .markup import plain
 from .render import asked, download, picture, table
-from .session import Subject, set_kept, widget_key
+from .session import Subject, set_form, set_kept, widget_key
+
+USUAL_LEVELS = ("raid0", "raid1", "raid10", "raid5", "raid6", "raid50", "raid60")
+"""Levels that can be added to a comparison with one click."""
 
 
 def show_compare(subject: Subject) -> None:
@@ -33,23 +48,31 @@ def show_compare(subject: Subject) -> None:
         _compare_files(subject)
         return
     kept: tuple[Form, ...] = st.session_state.state.kept
-    st.markdown("Keep this design, change the form, and compare: all get the same I/Os at the same times.")
+    st.markdown("Up to four designs serve the same I/Os at the same times. The first is the one in the form.")
     full = len(kept) >= MOST_KEPT
-    st.button(
-        "Keep this design",
-        on_click=set_kept,
-        args=((*kept, form),),
-        disabled=full,
-        help=f"Up to {MOST_KEPT} beside the one in the form." if full else None,
-        key="keep",
-    )
+    there = {form.level, *(design.level for design in kept)}
+    others = [level for level in USUAL_LEVELS if level not in there]
+    with st.container(horizontal=True, key="add"):
+        for level in others:
+            added = fitted(changed(form, {"level": level}))[0]
+            more = (*kept, added)
+            st.button(f"Add {level_words(level)}", on_click=set_kept, args=(more,), disabled=full, key=f"add_{level}")
+        st.button(
+            "Keep this design",
+            on_click=set_kept,
+            args=((*kept, form),),
+            disabled=full,
+            help="Keep the design of the form, then change the form: for other drives, chunks or numbers of disks.",
+            key="keep",
+        )
     for place, design in enumerate(kept):
-        words, remove = st.columns([4, 1], vertical_alignment="center")
-        words.markdown(f"{place + 2}. {plain(_name(design, form))}")
-        rest = (*kept[:place], *kept[place + 1 :])
-        remove.button("Remove", key=f"drop_{place}", on_click=set_kept, args=(rest,), help=title(design))
+        with st.container(horizontal=True, vertical_alignment="center", key=f"kept_{place}"):
+            st.markdown(f"{place + 2}. {plain(_name(design, form))}", width="stretch")
+            rest = (*kept[:place], *kept[place + 1 :])
+            st.button("Remove", key=f"drop_{place}", on_click=set_kept, args=(rest,), help=title(design))
+            st.button("Show", key=f"show_{place}", on_click=set_form, args=(with_load_of(design, form),))
     if not kept:
-        st.info("No design is kept yet.")
+        st.info("Add a level, or keep this design and change the form.")
         return
     designs = [form, *(with_load_of(design, form) for design in kept)]
     key = f"{subject.key} {designs!r}"
@@ -67,7 +90,7 @@ def _compare_files(subject: Subject) -> None:
     if not chosen:
         st.info("No other value is chosen yet.")
         return
-    named: list[tuple[str, ScenarioSpec]] = [("1. as in the file", _spec(subject))]
+    named: list[tuple[str, Scenario]] = [("1. as in the file", _scenario(subject))]
     for value in chosen:
         try:
             named.append((f"{len(named) + 1}. {DIFFERS[name][0]}: {value}", other(document, {name: value})))
@@ -80,16 +103,29 @@ def _compare_files(subject: Subject) -> None:
 
 
 def _show_comparison(found: Comparison, load: str) -> None:
-    picture(
-        pictures.comparison_picture(found),
-        "Bars: I/Os per second of each design, with the 90 % interval; the table has the numbers.",
-    )
+    left, right = st.columns(2)
+    with left:
+        st.header("Throughput", anchor=False)
+        picture(
+            pictures_of_designs.comparison_picture(found),
+            "Bars: I/Os per second of each design, with the 90 % interval; the table has the numbers.",
+        )
+    with right:
+        st.header("Latency", anchor=False)
+        picture(
+            pictures_of_designs.latency_picture(found),
+            "Points: mean latency and that of 99 % of the reads and writes of each design; the table has the numbers.",
+        )
     shown = tables.comparison_table(found)
-    table(shown, f"{len(found.designs)} designs, {found.replications} runs of each: {load}")
-    st.caption("All get their I/Os on as many bytes as the smallest of them has, so seeks are as far in each.")
-    busy = [f"{each.design.values['design']}: {each.bottleneck}" for each in found.designs if each.bottleneck]
-    st.markdown("\n".join(f"- {plain(line)}" for line in busy))
-    download([shown], "raidsim-comparison", "csv_compare")
+    table(shown, f"{len(found)} designs, {found.found.replications} runs of each: {load}")
+    found_tables = [shown]
+    if found.settings.rebuild:
+        planned = tables.plan_table(found)
+        table(planned, "Capacity, failures, rebuilds, risk and cost")
+        found_tables.append(planned)
+    if found.span is not None:
+        st.caption("Every design gets its I/Os on as many bytes as the smallest one has, so that seeks are as long.")
+    download(found_tables, "raidsim-comparison", "csv_compare")
 
 
 def _name(design: Form, first: Form) -> str:
@@ -99,12 +135,12 @@ def _name(design: Form, first: Form) -> str:
 
 
 def _compare_task(designs: list[Form]) -> CompareTask:
-    named: list[tuple[str, ScenarioSpec]] = []
+    named: list[tuple[str, Scenario]] = []
     for number, design in enumerate(designs, start=1):
         found = built(shorter(design))
-        if found.spec is None:
+        if found.scenario is None:
             raise InputError(f"design {number}", f"design {number} cannot be: {found.refused}", "remove it")
-        named.append((f"{number}. {_name(design, designs[0])}", found.spec))
+        named.append((f"{number}. {_name(design, designs[0])}", found.scenario))
     return CompareTask(tuple(named))
 
 
@@ -114,11 +150,11 @@ def show_failure(subject: Subject) -> None:
     if form is None:
         percent = st.slider(LABELS["fail_at"], 5, 95, value=30, step=5, key="file_fail_at")
         try:
-            spec, member = failing(_document(subject), _spec(subject), percent)
+            scenario, member = failing(_document(subject), _spec(subject), percent)
         except InputError as error:
             st.info(plain(f"A failure cannot be simulated with {error.found}; {error.expected}."))
             return
-        spares = any(array.spares for array in spec.arrays.values())
+        spares = any(array.spares for array in scenario.spec.arrays.values())
     else:
         if not can_fail(form):
             st.info(
@@ -130,17 +166,18 @@ def show_failure(subject: Subject) -> None:
         assert isinstance(offered, Range)
         st.slider(LABELS["fail_at"], offered.low, offered.high, step=5, key=widget_key("fail_at", form.fail_at))
         made = built(form, failing=True)
-        if made.spec is None:
+        if made.scenario is None:
             st.error(plain(made.refused))
             return
-        spec, member, spares = made.spec, f"disk{form.failed}", form.spares > 0
+        scenario, member, spares = made.scenario, f"disk{form.failed}", form.spares > 0
+    spec = scenario.spec
     assert isinstance(spec.workload, LoadSpec)
     at = format_duration(spec.failures[0].at - spec.workload.warm_up)
     of = format_duration(spec.workload.duration)
     then = "a spare takes its place, and the rebuild begins" if spares else "no spare stands by"
     st.markdown(plain(f"{member} fails {at} into a run of {of}; {then}."))
     key = f"{subject.key} {spec.failures[0].at}"
-    found: FailureCourse | None = asked("failure", key, lambda: FailureTask(spec), "Simulate the failure")
+    found: FailureCourse | None = asked("failure", key, lambda: FailureTask(scenario), "Simulate the failure")
     if found is None:
         return
     words = course_words(found)
@@ -170,7 +207,7 @@ def course_words(found: FailureCourse) -> str:
     for rebuild in found.prediction.rebuilds:
         if rebuild.action == "recover":
             whole = format_duration(rebuild.duration_s) if math.isfinite(rebuild.duration_s) else "no end"
-            said.append(f"the rebuild goes at {rebuild.rate / 1e6:.3g} MB/s and would take {whole} beside this load")
+            said.append(f"the rebuild runs at {rebuild.rate / 1e6:.3g} MB/s and would take {whole} beside this load")
     return ". ".join(f"{line[0].upper()}{line[1:]}" for line in said) + "."
 
 
@@ -200,6 +237,10 @@ def show_explain(subject: Subject) -> None:
     if found is None:
         return
     effects = sorted(found.effects, key=lambda each: (not each.certain, -abs(math.log(1 + each.change))))
+    picture(
+        pictures_of_designs.effects_picture(effects),
+        "Bars: by how much the throughput, or the latency of a load at a rate, changes without each mechanism.",
+    )
     for each in effects:
         st.markdown(f"- {plain(each.words)}")
     shown = tables.effects_table(effects, total_iops(found.base), mean_latency(found.base))
@@ -208,10 +249,10 @@ def show_explain(subject: Subject) -> None:
 
 
 def _explain_task(subject: Subject) -> ExplainTask:
-    base = _spec(subject)
+    base = _scenario(subject)
     if subject.form is None:
-        return ExplainTask(base, tuple(file_variants(_document(subject), base)))
-    return ExplainTask(base, tuple((each, found) for each in variants(subject.form) if (found := each.spec())))
+        return ExplainTask(base, tuple(file_variants(_document(subject), base.spec)))
+    return ExplainTask(base, tuple((each, found) for each in variants(subject.form) if (found := each.scenario())))
 
 
 def _spec(subject: Subject) -> ScenarioSpec:
@@ -222,3 +263,8 @@ def _spec(subject: Subject) -> ScenarioSpec:
 def _document(subject: Subject) -> Document:
     assert subject.built.document is not None
     return subject.built.document
+
+
+def _scenario(subject: Subject) -> Scenario:
+    assert subject.built.scenario is not None
+    return subject.built.scenario

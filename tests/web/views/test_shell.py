@@ -10,12 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import raidsim
-from raidsim.scenarios.running.simulate import simulate
+from raidsim.api.run import run
 from raidsim.web.form.forms import built
 from raidsim.web.form.limits import COMMANDS
-from raidsim.web.form.state import VIEWS
-from raidsim.web.pages.session import server_runs
+from raidsim.web.views.shell import PAGES, RESULT
 from raidsim.web.work.runs import Ticket
+from raidsim.web.work.service import server_runs
 from raidsim.web.work.tasks import Outcome, RunTask
 
 APP = Path(raidsim.__file__).parent / "web" / "app.py"
@@ -31,15 +31,23 @@ def _small_server() -> Iterator[None]:
         yield
     built.cache_clear()
     server_runs().close()
+    server_runs.cache_clear()
 
 
 def page(**query: str | list[str]) -> AppTest:
-    """The page at an address, looked at once."""
+    """The first page at an address, looked at once."""
     at = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
     for name, value in query.items():
         at.query_params[name] = value
     at.run()
     return quiet(at)
+
+
+def go(at: AppTest, name: str) -> AppTest:
+    """Another page, as a click on its name shows it."""
+    path = "" if name == RESULT else name
+    at._page_hash = next(key for key, info in at._registered_pages.items() if info.get("url_pathname") == path)
+    return quiet(at.run())
 
 
 def quiet(at: AppTest) -> AppTest:
@@ -51,7 +59,7 @@ def quiet(at: AppTest) -> AppTest:
 def finished(at: AppTest) -> AppTest:
     """The page after the run under way."""
     end = time.monotonic() + PATIENCE_S
-    while at.session_state["running"] is not None:
+    while at.session_state["running"]:
         assert time.monotonic() < end
         time.sleep(0.05)
         quiet(at.run())
@@ -64,57 +72,52 @@ def words(at: AppTest) -> str:
     return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
 
 
-def test_the_page_comes_up_and_simulates() -> None:
-    """Protects the first minute: the usual design is there at once, and one click gives its figures."""
-    at = page(length="short")
+def test_the_first_page_has_a_result_and_follows_the_form() -> None:
+    """Protects the first minute: figures are there without a click, and a change of the form gives new ones."""
+    at = finished(page(length="short"))
     assert not at.error
-    assert len(at.metric) == 0
-    at.button(key="start_result").click().run()
-    finished(at)
     assert [metric.label for metric in at.metric][:2] == ["I/Os per second", "Throughput"]
     assert "Bottleneck:" in words(at)
+    before = at.metric[0].value
     at.slider(key="f_read").set_value(0).run()
-    assert "earlier design" in words(quiet(at))
-    at.radio(key="view").set_value("files").run()
-    assert "Simulate this design first" in words(quiet(at))
-    assert at.query_params == {"read": "0", "view": "files", "length": "short"}
+    assert finished(quiet(at)).metric[0].value != before
+    go(at, "files")
+    assert at.query_params == {"read": "0", "length": "short"}
 
 
 def test_the_figures_are_shown_before_the_run_without_the_bottleneck(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects the first answer: it is on the page while the rest is simulated, and stays if that is given up."""
+    """Protects the first answer: it is on the page while the rest is simulated, and stays if that is cancelled."""
     tickets: list[Ticket] = []
 
-    def started(task: RunTask) -> Ticket:
+    def started(task: RunTask, question: object) -> Ticket:
         """The first answer is there, and the rest takes for ever."""
-        early = Outcome(task.spec, simulate(task.spec), None, known=False)
-        tickets.append(Ticket(task, "running", 0.4, early))
+        early = Outcome(run(task.scenario), None, known=False)
+        tickets.append(Ticket(task, "running", 0.4, early=early))
         return tickets[-1]
 
     monkeypatch.setattr(server_runs(), "start", started)
     at = page(length="short", drive="WD2500JS", disks="4")
-    at.button(key="start_result").click().run()
     assert at.metric[0].label == "I/Os per second"
     assert "simulated next" in words(quiet(at))
-    assert not at.button(key="start_result").disabled
-    at.button(key="cancel").click().run()
+    at.button(key="cancel_result").click().run()
     tickets[0].state = "cancelled"
     at.run()
     assert at.metric
     assert "was not simulated" in words(quiet(at))
+    assert not at.button(key="start_result").disabled
+    assert len(tickets) == 1
 
 
 def test_an_address_that_comes_late_takes_nothing_back() -> None:
     """Protects what was chosen: until the browser has the new address, it sends the old one with what comes next."""
     at = page(length="short")
-    at.radio(key="view").set_value("compare").run()
     at.number_input(key="f_disks").set_value(9).run()
     address = dict(at.query_params)
     for name in address:
         del at.query_params[name]
     at.run()
-    assert at.radio(key="view").value == "compare"
     assert at.number_input(key="f_disks").value == 9
-    assert at.query_params == address == {"disks": "9", "view": "compare", "length": "short"}
+    assert at.query_params == address == {"disks": "9", "length": "short"}
 
 
 def test_a_change_of_level_changes_the_rest() -> None:
@@ -134,20 +137,20 @@ def test_a_change_of_level_changes_the_rest() -> None:
 
 def test_every_view_comes_up_for_many_designs() -> None:
     """Protects the views: each shows itself before anything is run, for arrays of every kind."""
-    at = page(view="layout", level="raid10", disks="5", algorithm="far", failed="1")
-    levels = ("raid10", "linear", "raid60", "raid01", "raid3", "raid1", "raid0", "raid4")
-    for view, level in zip(VIEWS, levels, strict=True):
-        at.radio(key="view").set_value(view)
-        at.selectbox(key="f_level").set_value(level).run()
-        assert at.query_params.get("view", VIEWS[0]) == view
-        quiet(at)
+    at = page(level="raid10", disks="5", algorithm="far", failed="1", length="short")
+    levels = ("raid10", "linear", "raid60", "raid01", "raid3", "raid1", "raid0", "raid4", "raid5", "raid6")
+    for name, level in zip(PAGES, levels, strict=True):
+        at.selectbox(key="f_level").set_value(level)
+        go(at, name)
+        if name == "lessons":
+            go(at, RESULT)
     at.selectbox(key="f_drive").set_value("Samsung-PM9A3-3840GB").run()
     quiet(at)
 
 
 def test_designs_are_kept_and_compared() -> None:
     """Protects the comparison: a design is kept, the form changes, both are run and shown with their intervals."""
-    at = page(view="compare", length="short", drive="WD2500JS", disks="4", depth="4")
+    at = go(page(length="short", drive="WD2500JS", disks="4", depth="4"), "compare")
     at.button(key="keep").click().run()
     at.selectbox(key="f_level").set_value("raid10").run()
     at.button(key="start_compare").click().run()
@@ -157,7 +160,35 @@ def test_designs_are_kept_and_compared() -> None:
                for each in shown)  # fmt: skip
     assert at.query_params["with"] == "drive=WD2500JS&disks=4"
     at.button(key="drop_0").click().run()
-    assert "No design is kept yet" in words(quiet(at))
+    assert "keep this design" in words(quiet(at))
+    at.button(key="add_raid6").click().run()
+    assert at.query_params["with"] == "drive=WD2500JS&level=raid6&disks=4"
+
+
+def test_a_lesson_asks_before_it_answers() -> None:
+    """Protects the student's entrance: no picture before a guess, then figures, and other ones with other numbers."""
+    at = go(page(), "lessons")
+    assert not at.get("vega_lite_chart")
+    at.button(key="show_small-writes").click().run()
+    finished(quiet(at))
+    assert "four commands for one small write" in words(at)
+    assert at.get("vega_lite_chart")
+    before = [str(each.proto) for each in at.get("html")]
+    at.number_input(key="lesson_small-writes_disks").set_value(4).run()
+    assert [str(each.proto) for each in finished(quiet(at)).get("html")] != before
+
+
+def test_designs_are_found_for_a_load() -> None:
+    """Protects the planner who starts from a requirement: designs are ranked, and those that fail say why."""
+    at = go(page(drive="WD2500JS", length="short"), "advise")
+    at.number_input(key="need_capacity").set_value(0.5).run()
+    at.number_input(key="need_iops").set_value(20).run()
+    at.slider(key="need_disks").set_value((2, 4)).run()
+    at.button_group(key="need_levels").set_value(["raid0", "raid10"]).run()
+    at.button(key="start_advise").click().run()
+    finished(at)
+    assert "Not beaten: RAID 10" in words(quiet(at))
+    assert any("survives no failure" in str(each.proto) for each in at.get("html"))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +198,10 @@ def test_designs_are_kept_and_compared() -> None:
         (b"\xff\xfe\x00bad", "The file is not used"),
         (b"arrays: {md0: {level: raid5, members: 2}}", "raid5"),
         (b"arrays: {'![x](http://example.invalid/x)': {level: nonsense}}", "The file is not used"),
-        (b"machine: {drives: {model: Samsung-PM9A3-3840GB, count: 8}}\nworkload: {depth: 64, duration: 1h}", "allowed"),
+        (
+            b"machine: {drives: {model: Samsung-PM9A3-3840GB, count: 8}}\nworkload: {depth: 64, duration: 1h}",
+            "expected",
+        ),
     ],
 )
 def test_a_bad_file_is_refused_in_words(content: bytes, said: str) -> None:
@@ -189,18 +223,17 @@ def test_a_file_is_explored_instead_of_the_form() -> None:
     at = page()
     at.file_uploader(key="upload").upload("mine.yaml", text, "application/yaml")
     at.run()
-    assert "File: mine" in words(quiet(at))
-    at.button(key="start_result").click().run()
-    finished(at)
+    assert at.title[0].value == "File\\: mine"
+    finished(quiet(at))
     assert at.metric
-    for view in VIEWS:
-        at.radio(key="view").set_value(view).run()
-        quiet(at)
+    for name in PAGES:
+        if name != "lessons":
+            go(at, name)
 
 
 def test_a_link_from_anyone_is_met_with_a_note() -> None:
     """Protects visitors of a broken link: the page comes up, says what was left out, and mends the address."""
-    at = page(level="raid9", disks="many", zzz="1", view="nowhere")
+    at = page(level="raid9", disks="many", zzz="1")
     assert len(at.warning) == 1
     assert "raid9" in words(at)
     assert at.query_params == {}
@@ -208,10 +241,37 @@ def test_a_link_from_anyone_is_met_with_a_note() -> None:
 
 def test_a_run_can_be_cancelled() -> None:
     """Protects the cancel button: the run is gone, and the next may begin."""
-    at = page(view="curve", length="long")
+    at = go(page(length="long"), "curve")
     at.button(key="start_curve").click().run()
-    assert at.button(key="start_curve").disabled
-    at.button(key="cancel").click().run()
+    assert "start_curve" not in [button.key for button in at.button]
+    at.button(key="cancel_curve").click().run()
     finished(at)
     assert not at.button(key="start_curve").disabled
-    assert not at.error
+    assert "was cancelled" in words(at)
+
+
+def test_the_folder_of_the_pages_is_none_of_streamlit_s() -> None:
+    """Protects the addresses: Streamlit makes a page of every module of a folder `pages`, so there is none."""
+    assert not (APP.parent / "pages").exists()
+    at = page(length="short")
+    assert {info.get("url_pathname") for info in at._registered_pages.values()} == {*PAGES, ""} - {RESULT}
+
+
+def test_files_of_visitors_become_scenarios_and_figures() -> None:
+    """Protects files: a machine's outputs become a design, and jobs of fio run on it next to what fio measured."""
+    mdstat = Path(raidsim.__file__).parent / "docs" / "examples" / "inspect" / "mdstat-2002.txt"
+    at = go(page(length="short", drive="WD2500JS", disks="4"), "files")
+    assert "raidsim.run(scenario)" in at.code[1].value
+    job = b"[a]\nfilename=/dev/md0\nrw=randread\nbs=4k\niodepth=4\nioengine=libaio\ndirect=1\nruntime=1\ntime_based\n"
+    at.file_uploader(key="fio_jobs").upload("a.fio", job, "text/plain")
+    finished(quiet(at.run().button(key="start_fio").click().run()))
+    assert any("What fio would report" in str(each.proto) for each in at.get("html"))
+    at.file_uploader(key="fio_jobs").upload("a.fio", job.replace(b"bs=4k", b"bs=${HOME}"), "text/plain")
+    finished(quiet(at.run().button(key="start_fio").click().run()))
+    assert "a variable of the environment" in words(at)
+    at.file_uploader(key="printed").upload("mdstat", mdstat.read_bytes(), "text/plain")
+    at.run()
+    at.button(key="explore").click().run()
+    assert "inspected" in quiet(at).title[0].value
+    at.button(key="leave").click().run()
+    assert "RAID 5" in quiet(at).title[0].value

@@ -16,10 +16,9 @@ from ..form.fields import Form
 from ..form.forms import Built, built, built_text, changed, fitted
 from ..form.limits import check_work
 from ..form.state import State, from_query, to_query
-from ..work.runs import Runs, Ticket
+from ..work.runs import Ticket
+from ..work.service import server_runs
 from ..work.tasks import AnyTask
-
-VIEW_KEY = "view"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +42,6 @@ class Subject:
         return self.built.text
 
 
-@st.cache_resource(show_spinner=False)
-def server_runs() -> Runs:
-    """The runs of the whole server."""
-    runs = Runs()
-    runs.prepare()
-    return runs
-
-
 def _state() -> State:
     found: State = st.session_state.state
     return found
@@ -63,14 +54,11 @@ def current_state() -> State:
         memory.state, memory.notes = from_query(_address())
         for field in FIELDS:
             memory.pop(_key(field), None)
-        memory.pop(VIEW_KEY, None)
         return _state()
     widgets = {field: memory[_key(field)] for field in FIELDS if _key(field) in memory}
     if any(getattr(memory.state.form, field) != value for field, value in widgets.items()):
         form, memory.notes = fitted(changed(memory.state.form, widgets))
         memory.state = replace(memory.state, form=form)
-    if memory.get(VIEW_KEY) is not None:
-        memory.state = replace(memory.state, view=memory[VIEW_KEY])
     return _state()
 
 
@@ -132,6 +120,16 @@ def uploaded(raw: bytes, name: str) -> Subject:
     return Subject(found, None)
 
 
+def take_file(raw: bytes, name: str) -> None:
+    """Explore a text as if it had been uploaded; for callbacks."""
+    st.session_state.taken = (raw, name)
+
+
+def leave_file() -> None:
+    """Go back to the form; for callbacks."""
+    st.session_state.taken = None
+
+
 def of_form(form: Form) -> Subject:
     """The form's design."""
     return Subject(built(form), form)
@@ -139,43 +137,72 @@ def of_form(form: Form) -> Subject:
 
 @dataclass(slots=True)
 class Running:
-    """The visitor's run under way: what of, for which view, and whether its first answer has been shown."""
+    """A visitor's run under way.
+
+    Attributes
+    ----------
+    ticket
+        How it stands.
+    kind, key
+        The view that it is for, and what it is of.
+    shown
+        What has been shown of it so far; None if nothing has.
+    """
 
     ticket: Ticket
     kind: str
     key: str
-    shown: bool = False
+    shown: Any = None
 
 
 def start(kind: str, key: str, make: Callable[[], AnyTask]) -> None:
-    """Begin a run; one that is still under way is given up."""
-    running = under_way()
-    if running is not None:
-        running.ticket.cancel()
+    """Begin a run; the visitor's other run of the same lane is given up."""
     try:
         task = make()
     except InputError as error:
-        messages()[kind] = f"{error.found}; {error.expected}"
+        messages()[kind] = (key, f"{error.found}; {error.expected}")
         return
     messages().pop(kind, None)
-    st.session_state.running = Running(server_runs().start(task), kind, key)
+    running = _lanes().get(task.SHORT)
+    if running is not None:
+        cancel(running)
+    _lanes()[task.SHORT] = Running(server_runs().start(task, (kind, key)), kind, key)
 
 
-def under_way() -> Running | None:
-    """The visitor's run; None if there is none, or it is over. What it gave, also so far, is kept."""
-    running: Running | None = st.session_state.get("running")
-    if running is None:
-        return None
-    over, ticket = not running.ticket.open, running.ticket
+def cancel(running: Running) -> None:
+    """Give a run up; what it gave so far is kept."""
+    _take(running)
+    running.ticket.cancel()
+    for lane, other in list(_lanes().items()):
+        if other is running:
+            del _lanes()[lane]
+
+
+def under_way(kind: str) -> Running | None:
+    """The visitor's run for a view; None if there is none, or it is over. What it gave, also so far, is kept."""
+    for lane, running in list(_lanes().items()):
+        _take(running)
+        if not running.ticket.open:
+            del _lanes()[lane]
+            if running.ticket.state == "refused":
+                messages()[running.kind] = (running.key, running.ticket.message)
+        elif running.kind == kind:
+            return running
+    return None
+
+
+def _take(running: Running) -> None:
+    """Keep what a run has given."""
+    ticket = running.ticket
     found = ticket.result if ticket.state == "done" else ticket.early
     if found is not None:
         results()[running.kind] = (running.key, found)
-    if not over:
-        return running
-    st.session_state.running = None
-    if running.ticket.state == "refused":
-        messages()[running.kind] = running.ticket.message
-    return None
+
+
+def _lanes() -> dict[bool, Running]:
+    """The visitor's runs under way: a short one (True), and a long one."""
+    found: dict[bool, Running] = st.session_state.setdefault("running", {})
+    return found
 
 
 def results() -> dict[str, tuple[str, Any]]:
@@ -184,13 +211,24 @@ def results() -> dict[str, tuple[str, Any]]:
     return found
 
 
+def answer(kind: str, key: str) -> Any:
+    """The answer to a question, if this visitor or another one has asked it; None otherwise."""
+    found = results().get(kind)
+    if found is not None and found[0] == key:
+        return found[1]
+    known = server_runs().kept.get(kind, key)
+    if known is not None:
+        results()[kind] = (key, known)
+    return known
+
+
 def result_of(kind: str, key: str) -> Any:
     """What the last run of a view gave if it was of the design with this key; None otherwise."""
     found = results().get(kind)
     return found[1] if found is not None and (found[0] == key or found[0].startswith(f"{key} ")) else None
 
 
-def messages() -> dict[str, str]:
-    """Why the last run of a view gave nothing."""
-    found: dict[str, str] = st.session_state.setdefault("messages", {})
+def messages() -> dict[str, tuple[str, str]]:
+    """Why the last run of a view gave nothing, with what it was of."""
+    found: dict[str, tuple[str, str]] = st.session_state.setdefault("messages", {})
     return found

@@ -9,18 +9,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...model.statistics.usage import SATURATED, limit
-from ...scenarios.comparison.side_by_side import Comparison
-from ...scenarios.questions.load_curve import LoadCurve
-from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.timeline.timeline import Timeline
+from ...api.curve import LoadCurve
+from ...api.support.explorer import SATURATED, Prediction, Timeline, limit
 from ..work.tasks import CoursePart
 from .tables import command_words
+from .theme import BLUE, ORANGE, TEAL
 
 Picture = dict[str, Any]
 
-BLUE, ORANGE, GREY = "#2f6db3", "#c8641b", "#8794a1"
-_ROW_PX, _AXIS_PX, _KEY_PX = 22, 64, 34
+ROW_PX, AXIS_PX, KEY_PX = 22, 64, 34
 """Of a bar, of the axis below, and of a line of the legend."""
 _NARROW_PX, _WIDE_PX = 8, 16
 """Of bars of parity and of all others, which tells them apart without colours."""
@@ -54,18 +51,18 @@ def usage_bars(prediction: Prediction) -> Picture:
             "part": each.name,
             "busy": round(100 * each.utilisation, 2),
             "role": mark if each.name in limits else "others",
-            "text": f"{100 * each.utilisation:.0f} %" + (f"  {mark}" if each.name in limits else ""),
+            "text": f"{100 * each.utilisation:.0f} %" + (f" {mark}" if each.name in limits else ""),
         }
         for each in busiest
     ]
-    y = {"field": "part", "type": "nominal", "sort": None, "title": None, "axis": _ROWS}
+    y = {"field": "part", "type": "nominal", "sort": None, "title": None, "axis": ROWS}
     colour = {
         "field": "role",
         "type": "nominal",
-        "scale": {"domain": [mark, "others"], "range": [ORANGE, GREY]},
+        "scale": {"domain": [mark, "others"], "range": [ORANGE, TEAL]},
         "legend": None,
     }
-    x = {"field": "busy", "type": "quantitative", "title": "busy (% of the time)", "scale": {"domain": [0, 125]}}
+    x = {"field": "busy", "type": "quantitative", "title": "utilization (%)", "scale": {"domain": [0, 132]}}
     x["axis"] = {"values": [0, 25, 50, 75, 100]}
     bars = {
         "mark": {"type": "bar", "stroke": "#555", "strokeWidth": 0.5},
@@ -77,12 +74,12 @@ def usage_bars(prediction: Prediction) -> Picture:
     }
     rule = {
         "data": {"values": [{"busy": 100 * SATURATED}]},
-        "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#777"},
+        "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#777", "opacity": 0.6},
         "encoding": {"x": {"field": "busy", "type": "quantitative"}},
     }
     return {
         "data": {"values": values},
-        "height": _AXIS_PX + _ROW_PX * len(values),
+        "height": AXIS_PX + ROW_PX * len(values),
         "layer": [bars, rule, words],
     }
 
@@ -99,7 +96,7 @@ def latency_shares(prediction: Prediction) -> Picture:
                 values.append({"op": f"{op}s", "ms": 1e3 * seconds, "share": 100 * done / total})
     values = [value for value in values if value["ms"] > 0]
     encoding = {
-        "x": {"field": "ms", "title": "latency (ms)", **_logarithmic([value["ms"] for value in values])},
+        "x": {"field": "ms", "title": "latency (ms)", **logarithmic([value["ms"] for value in values])},
         "y": {"field": "share", "type": "quantitative", "title": "done within it (% of I/Os)"},
         "color": _series("op", values),
         "strokeDash": _dashes("op", values),
@@ -121,45 +118,17 @@ def curve_picture(curve: LoadCurve) -> Picture:
             values.append({"load": point.offered_iops, "ms": 1e3 * point.p99_s, "figure": "99 %"})
     encoding = {
         "x": {"field": "load", "type": "quantitative", "title": "offered load (I/Os per second)"},
-        "y": {"field": "ms", "title": "response time (ms)", **_logarithmic([value["ms"] for value in values])},
+        "y": {"field": "ms", "title": "response time (ms)", **logarithmic([value["ms"] for value in values])},
         "color": _series("figure", values),
         "strokeDash": _dashes("figure", values),
     }
     layers: list[Picture] = [{"mark": {"type": "line", "point": {"filled": True}}, "encoding": encoding}]
-    marks = [(curve.saturation_iops, "saturation")]
+    marks = [(curve.saturation, "saturation")]
     if curve.knee is not None:
         marks.append((curve.knee.offered_iops, "knee"))
     for load, name in marks:
         layers += _upright("load", load, name, {"baseline": "bottom", "y": "height"})
     return {"data": {"values": values}, "height": 380, "layer": layers}
-
-
-def comparison_picture(found: Comparison) -> Picture:
-    """Throughput of designs with 90 % intervals."""
-    values = []
-    for each in found.designs:
-        if each.facts is not None:
-            iops = each.estimates["iops"]
-            half = iops.half_width if math.isfinite(iops.half_width) else 0.0
-            name = str(each.design.values["design"])
-            values.append({"design": name, "iops": iops.mean, "low": iops.mean - half, "high": iops.mean + half})
-    y = {"field": "design", "type": "nominal", "sort": None, "title": None, "axis": _ROWS}
-    x = {"field": "iops", "type": "quantitative", "title": "I/Os per second", "scale": {"zero": True}}
-    return {
-        "data": {"values": values},
-        "height": _AXIS_PX + 46 * len(values),
-        "layer": [
-            {"mark": {"type": "bar", "color": BLUE, "opacity": 0.55, "height": 18}, "encoding": {"x": x, "y": y}},
-            {
-                "mark": {"type": "errorbar", "ticks": {"size": 14, "thickness": 2}, "thickness": 2, "color": ORANGE},
-                "encoding": {
-                    "x": {"field": "low", "type": "quantitative", "title": "I/Os per second"},
-                    "x2": {"field": "high"},
-                    "y": y,
-                },
-            },
-        ],
-    }
 
 
 def timeline_picture(timeline: Timeline) -> Picture:
@@ -199,7 +168,7 @@ def one_io_picture(timeline: Timeline, number: int) -> Picture:
     encoding = {key: picture["layer"][0]["encoding"][key] for key in ("x", "x2", "y")}
     picture["layer"] = [{**bars, "encoding": {**bars["encoding"], "color": colour}} for bars in picture["layer"]]
     thin = {"data": {"values": waits}, "mark": {"type": "bar", "height": 2, "color": "#777"}, "encoding": encoding}
-    return {**picture, "height": _AXIS_PX + (_ROW_PX + 4) * (1 + len(waits)), "layer": [*picture["layer"], thin]}
+    return {**picture, "height": AXIS_PX + (ROW_PX + 4) * (1 + len(waits)), "layer": [*picture["layer"], thin]}
 
 
 def _bars_in_time(values: list[Picture], row: str, title: str) -> Picture:
@@ -213,18 +182,18 @@ def _bars_in_time(values: list[Picture], row: str, title: str) -> Picture:
     encoding = {
         "x": {"field": "begin", "type": "quantitative", "title": title},
         "x2": {"field": "end"},
-        "y": {"field": row, "type": "nominal", "sort": rows, "title": None, "axis": _ROWS},
+        "y": {"field": row, "type": "nominal", "sort": rows, "title": None, "axis": ROWS},
         "color": {
             "field": "command",
             "type": "nominal",
             "scale": {"domain": domain, "range": colours},
-            "legend": {**_LEGEND, "columns": 2},
+            "legend": {**LEGEND, "columns": 2},
         },
         "tooltip": [{"field": name, "type": "nominal"} for name in values[0]] if values else [],
     }
     return {
         "data": {"values": values},
-        "height": _AXIS_PX + _KEY_PX + (_ROW_PX + 4) * len(rows) + _KEY_PX * -(-len(domain) // 2),
+        "height": AXIS_PX + KEY_PX + (ROW_PX + 4) * len(rows) + KEY_PX * -(-len(domain) // 2),
         "layer": [
             _bars_of_height(_WIDE_PX, "indexof(datum.command, 'parity') < 0", encoding),
             _bars_of_height(_NARROW_PX, "indexof(datum.command, 'parity') >= 0", encoding),
@@ -272,8 +241,8 @@ def _upright(field: str, at: float, name: str, place: Picture = _TOP) -> list[Pi
     ]
 
 
-_ROWS = {"labelOverlap": False, "labelLimit": 240, "domain": False, "ticks": False}
-_LEGEND = {"orient": "top", "title": None}
+ROWS = {"labelOverlap": False, "labelLimit": 240, "domain": False, "ticks": False}
+LEGEND = {"orient": "top", "title": None}
 
 
 _FIRSTS = {"op": ("reads", "writes"), "figure": ("mean", "99 %")}
@@ -283,22 +252,22 @@ _MOST_DECADES = 2.5
 
 
 def _series(field: str, values: list[dict[str, Any]]) -> Picture:
-    return _coded(field, values, (BLUE, ORANGE))
+    return coded(field, values, (BLUE, ORANGE))
 
 
 def _dashes(field: str, values: list[dict[str, Any]]) -> Picture:
-    return _coded(field, values, ([1, 0], [6, 3]))
+    return coded(field, values, ([1, 0], [6, 3]))
 
 
-def _coded(field: str, values: list[dict[str, Any]], codes: tuple[Any, Any]) -> Picture:
+def coded(field: str, values: list[dict[str, Any]], codes: tuple[Any, Any]) -> Picture:
     """What tells the two apart; the legend names only what there is."""
     there = {value[field] for value in values}
     found = [(name, code) for name, code in zip(_FIRSTS[field], codes, strict=True) if name in there]
     scale = {"domain": [name for name, _ in found], "range": [code for _, code in found]}
-    return {"field": field, "type": "nominal", "scale": scale, "legend": {**_LEGEND, "symbolType": "stroke"}}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": {**LEGEND, "symbolType": "stroke"}}
 
 
-def _logarithmic(values: list[float]) -> Picture:
+def logarithmic(values: list[float]) -> Picture:
     """An axis for values, with numbers at 1, 2 and 5 times powers of ten."""
     low, high = min(values, default=1.0), max(values, default=1.0)
     steps = (1, 2, 5) if math.log10(high / low) < _MOST_DECADES else (1,)

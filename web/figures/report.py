@@ -9,14 +9,16 @@ from ... import __version__
 from .markup import table_html
 from .tables import Table
 
-Section = tuple[str, Sequence[str], Sequence[tuple[Table, str]]]
-"""A heading, paragraphs, and tables with their captions."""
+Section = tuple[str, Sequence[str], Sequence[tuple[Table, str]], Sequence[str]]
+"""A heading, paragraphs, tables with their captions, and pictures as SVG."""
 
 _STYLE = (
     "body{font-family:system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;line-height:1.45;"
     "color:#1b2733;background:#fff}h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem}"
     "pre{background:#f4f6f8;padding:1rem;overflow-x:auto;font-size:.85rem}"
-    "@media print{body{margin:0;max-width:none}pre{white-space:pre-wrap}}"
+    "figure{margin:1rem 0;max-width:42rem}figcaption{opacity:.8;font-size:.875rem}"
+    "@media print{body{margin:0;max-width:none}pre{white-space:pre-wrap}figure,tr{break-inside:avoid}"
+    "h2{break-after:avoid}}"
 )
 
 
@@ -33,9 +35,10 @@ def report_html(title: str, load: str, sections: Sequence[Section], scenario: st
         The scenario file, which gives all that again.
     """
     body = [f"<h1>{escape(title)}</h1>", f"<p>{escape(load)}</p>"]
-    for heading, paragraphs, tables in sections:
+    for heading, paragraphs, tables, pictures in sections:
         body.append(f"<h2>{escape(heading)}</h2>")
         body += [f"<p>{escape(words)}</p>" for words in paragraphs]
+        body += pictures
         body += [table_html(table, caption) for table, caption in tables]
     body.append(f"<h2>The scenario</h2><pre>{escape(scenario)}</pre>")
     body.append(f"<p>Made with raidsim {escape(__version__)}.</p>")

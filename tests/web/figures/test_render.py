@@ -10,17 +10,18 @@ from html.parser import HTMLParser
 
 import pytest
 
+from raidsim.api.comparison import Comparison
 from raidsim.scenarios.comparison.alternatives import Design
 from raidsim.scenarios.comparison.side_by_side import Measured
 from raidsim.scenarios.questions.without_bottleneck import WithoutBottleneck
 from raidsim.scenarios.timeline.events import LogicalIO
+from raidsim.web.figures import pictures, pictures_of_designs, tables
+from raidsim.web.figures.markup import plain, table_html
+from raidsim.web.figures.tables import Table
 from raidsim.web.form.fields import DEFAULT, Form
 from raidsim.web.form.forms import built, fitted
-from raidsim.web.pages import pictures, tables
-from raidsim.web.pages.markup import plain, table_html
-from raidsim.web.pages.tables import Table
-from raidsim.web.pages.views import without_words
-from raidsim.web.pages.views_of_designs import course_words, settled
+from raidsim.web.views.designs import course_words, settled
+from raidsim.web.views.one_design import without_words
 from raidsim.web.work.layout_map import LayoutMap, layout_html, layout_map, layout_words
 from raidsim.web.work.tasks import (
     CompareTask,
@@ -39,9 +40,9 @@ FORM = replace(DEFAULT, length="short", drive="WD2500JS", disks=4, depth=8)
 @cache
 def outcome() -> Outcome:
     """What a small run gives."""
-    spec = built(FORM).spec
-    assert spec is not None
-    return RunTask(spec).perform(Progress())
+    scenario = built(FORM).scenario
+    assert scenario is not None
+    return RunTask(scenario).perform(Progress())
 
 
 def mapped(form: Form, *lost: int) -> LayoutMap:
@@ -199,14 +200,14 @@ def test_a_legend_names_only_what_is_drawn() -> None:
 )
 def test_logarithmic_axes_have_plain_numbers(values: list[float], domain: list[float], ticks: list[float]) -> None:
     """Protects axes of times: numbers that people count by, from below the least value to above the largest."""
-    axis = pictures._logarithmic(values)
+    axis = pictures.logarithmic(values)
     assert axis["scale"]["domain"] == pytest.approx(domain)
     assert axis["axis"]["values"] == pytest.approx(ticks)
 
 
 def test_pictures_of_single_ios_and_designs() -> None:
     """Protects the other pictures: rows for every command, a bar for every design, and axes with units."""
-    first, second = built(replace(FORM, read=0)).spec, built(fitted(replace(FORM, read=0, level="raid10"))[0]).spec
+    first, second = (built(fitted(replace(FORM, read=0, level=level))[0]).scenario for level in ("raid5", "raid10"))
     assert first is not None
     assert second is not None
     timeline = TimelineTask(first).perform(Progress())
@@ -217,13 +218,21 @@ def test_pictures_of_single_ios_and_designs() -> None:
     fan = tables.fan_out_table(timeline)
     assert {row[0] for row in fan.rows} == {"100 writes"}
     assert "data" in pictures.timeline_picture(timeline)["data"]["values"][0]["command"]
-    found = CompareTask((("a", first), ("b", second))).perform(Progress())
-    assert len(pictures.comparison_picture(found)["data"]["values"]) == 2
+    told: list[object] = []
+    found = CompareTask((("a", first.with_(machine__drives__price=90)), ("b", second))).perform(Progress(told.append))
+    assert [each.found.replications for each in told if isinstance(each, Comparison)] == [2]
+    assert len(pictures_of_designs.comparison_picture(found)["data"]["values"]) == 2
+    latencies = pictures_of_designs.latency_picture(found)["data"]["values"]
+    assert {(value["design"], value["op"]) for value in latencies} == {("a", "writes"), ("b", "writes")}
     compared = tables.comparison_table(found)
     assert compared.rows[0][3] == "the baseline"
     assert "%" in str(compared.rows[1][3])
     impossible = Measured(Design(2, {"design": "b"}, None, "too few drives"))
-    refused = tables.comparison_table(replace(found, designs=(found.designs[0], impossible)))
+    plan = tables.plan_table(found)
+    assert [row[1:4] for row in plan.rows] == [("750 GB", "1.00 TB", "1"), ("500 GB", "1.00 TB", "1 to 2")]
+    assert [row[plan.columns.index("cost")] for row in plan.rows] == ["360.00", "unknown"]
+    found.found = replace(found.found, designs=(found.found.designs[0], impossible))
+    refused = tables.comparison_table(found)
     assert refused.rows[1][:4] == ("b", None, None, "too few drives")
 
 

@@ -1,57 +1,18 @@
-"""The page: the form in the sidebar, the run under way, and the view that was chosen."""
+"""The form in the sidebar: every field with the values that it may have, and the place for a scenario file."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from ...model.disk.spec import DriveSpec
+from ..figures.markup import plain
 from ..form.choices import Range, known_drive, offer
 from ..form.examples import EXAMPLES
 from ..form.fields import DEFAULT, LABELS, NONE, USUAL, Form
-from ..form.forms import level_words, load_words, title
-from ..form.state import VIEWS
-from .markup import plain
-from .session import (
-    VIEW_KEY,
-    Subject,
-    current_state,
-    of_form,
-    server_runs,
-    set_form,
-    under_way,
-    uploaded,
-    widget_key,
-    write_link,
-)
-from .view_of_files import show_files
-from .views import show_curve, show_ios, show_layout, show_result
-from .views_of_designs import show_compare, show_explain, show_failure
+from ..form.forms import level_words
+from .session import Subject, leave_file, of_form, set_form, uploaded, widget_key
 
-_TELL_S = 0.25
-
-VIEW_NAMES = {
-    "result": "Result",
-    "layout": "Layout",
-    "curve": "Load curve",
-    "compare": "Compare",
-    "ios": "Single I/Os",
-    "failure": "Failure",
-    "explain": "Explain",
-    "files": "Files and link",
-}
-
-SHOW = {
-    "result": show_result,
-    "layout": show_layout,
-    "curve": show_curve,
-    "compare": show_compare,
-    "ios": show_ios,
-    "failure": show_failure,
-    "explain": show_explain,
-    "files": show_files,
-}
-
-ALWAYS = ("drive", "disks", "level", "groups", "chunk", "spares", "controller", "write_back")
+ALWAYS = ("drive", "disks", "level", "groups", "chunk", "spares", "price", "controller", "write_back")
 DETAILS = (
     "machine",
     "kernel",
@@ -68,89 +29,44 @@ DETAILS = (
     "failed",
     "rebuilding",
 )
-LOAD = ("pattern", "block", "read", "hot", "how", "depth", "iops", "jobs")
+LOAD = ("pattern", "block", "read", "hot", "how", "depth", "iops", "jobs", "independent")
 NETWORK = ("network", "port", "clients", "nfsd")
 PARTS = ("parts", "hours", "pattern_2", "block_2", "read_2", "depth_2", "iops_2")
 RUN = ("length", "seed")
 
 HELP = {
-    "drive": "From the catalogue (raidsim drives); every number of it has a source or is marked as assumed.",
+    "drive": "From the catalogue (raidsim drives). Every number has a source or is marked as assumed.",
     "chunk": "Consecutive data on one disk before the next is used.",
     "spares": "Disks that take the place of one that fails during the run.",
     "groups": "Inner arrays that the outer one is made of.",
     "controller": "none: the kernel of the machine runs the array.",
     "write_back": "Answer from the controller's memory, before the data are on the disks.",
-    "kernel": "Its md driver, I/O scheduler and prices of work.",
-    "drive_state": "steady: overwritten at random until nothing changes any more; fresh: erased.",
+    "kernel": "Sets the md driver, the I/O scheduler and the CPU time of each step.",
+    "drive_state": "steady: overwritten at random until the write amplification is constant; fresh: erased.",
     "throttle": "wbt: the kernel holds back writes while reads are late. Off is wbt_lat 0.",
-    "bitmap": "What regions are being written is kept on the disks, so that a crash means no full resync.",
+    "bitmap": "md marks the regions that are being written on the disks, so that a crash needs no full resync.",
     "stripe_cache": "stripe_cache_size of md; 0 is the kernel's own choice.",
     "threads": "0: one thread of md handles all stripes.",
     "failed": "The first disks of the array are lost before the run begins.",
     "rebuilding": "New disks are in their place, and md rebuilds them beside the load.",
     "hot": "Locality. zipf: some offsets are asked for much more often than others.",
-    "how": "outstanding: each job keeps so many I/Os under way. rate: so many come per second, whatever happens.",
+    "how": "outstanding: each job keeps a number of I/Os under way. rate: I/Os come at a rate, whatever happens.",
+    "independent": "On: every outstanding I/O has a thread of its own, as the clients of a server have. Off: one "
+    "thread submits all I/Os of a job, as fio does, and md can block it.",
+    "price": "In any currency; 0: unknown. The comparison then shows costs.",
     "depth": "I/Os that each job keeps under way (fio: iodepth).",
     "jobs": "Programs that send I/Os (fio: numjobs).",
     "cipher": "The array is encrypted: processors do it for every block that comes and goes.",
     "network": "The load runs on clients, which reach the machine over it; none: on the machine itself.",
-    "clients": "The jobs are dealt out to them in turn.",
-    "nfsd": "Each works on one request at a time.",
-    "parts": "Such as a backup at night: simulated by itself; the result is the mean of the day.",
+    "clients": "The jobs are assigned to the clients in turn.",
+    "nfsd": "Each thread works on one request at a time.",
+    "parts": "For example a backup at night. Each part is simulated alone; the result is the mean of the day.",
     "length": "How many I/Os are simulated; longer runs have narrower intervals.",
-    "seed": "Of the random numbers; the same seed gives the same result to the last digit.",
+    "seed": "Starts the random numbers; the same seed gives the same result to the last digit.",
 }
 
 
-def show() -> None:
-    """Show the page."""
-    st.set_page_config(
-        page_title="raidsim", layout="wide", initial_sidebar_state="auto", menu_items={"about": "raidsim"}
-    )
-    server_runs()
-    state = current_state()
-    with st.sidebar:
-        subject = _sidebar(state.form)
-    st.title("raidsim", anchor=False)
-    st.caption(
-        "How fast will a storage array be, before anyone builds it? The form is on the left; on a telephone » opens it."
-    )
-    notes = [plain(note) for note in st.session_state.notes]
-    if notes:
-        st.warning(notes[0] if len(notes) == 1 else "\n".join(f"- {note}" for note in notes), icon=":material/info:")
-    form = subject.form
-    if form is not None:
-        st.markdown(f"**{plain(title(form))}**  \n{plain(load_words(form))}")
-    elif subject.built.spec is not None:
-        st.markdown(f"**File: {plain(subject.built.spec.name)}**  \nThe form is set aside; remove the file to use it.")
-    view = st.radio(
-        "View",
-        VIEWS,
-        format_func=VIEW_NAMES.__getitem__,
-        horizontal=True,
-        key=_view_key(state.view),
-        label_visibility="collapsed",
-    )
-    running = under_way()
-    if running is not None:
-        running.shown = running.ticket.early is not None
-        _progress()
-    if subject.built.spec is None:
-        if not subject.built.field or form is None:
-            st.error(plain(subject.built.refused), icon=":material/block:")
-        st.info("This cannot be simulated: see the message beside the field." if form else "The file is not used.")
-    else:
-        SHOW[view](subject)
-    write_link(st.session_state.state)
-
-
-def _view_key(view: str) -> str:
-    if st.session_state.get(VIEW_KEY) is None:
-        st.session_state[VIEW_KEY] = view
-    return VIEW_KEY
-
-
-def _sidebar(form: Form) -> Subject:
+def form_panel(form: Form) -> Subject:
     """The form, and the place for a file."""
     st.selectbox(
         "Start from an example",
@@ -182,7 +98,13 @@ def _sidebar(form: Form) -> Subject:
         file = st.file_uploader(
             "Scenario (YAML, up to 1 MiB)", type=["yaml", "yml"], key="upload", help="As of raidsim run."
         )
-    return subject if file is None else uploaded(file.getvalue(), plain_name(file.name))
+    if file is not None:
+        return uploaded(file.getvalue(), plain_name(file.name))
+    taken: tuple[bytes, str] | None = st.session_state.get("taken")
+    if taken is None:
+        return subject
+    st.button("Back to the form", on_click=leave_file, key="leave")
+    return uploaded(*taken)
 
 
 def plain_name(name: str) -> str:
@@ -210,16 +132,20 @@ def _field(name: str, form: Form, subject: Subject) -> None:
     offered = offer(name, form)
     if offered is None:
         return
-    key, label, words = widget_key(name, getattr(form, name)), LABELS[name], HELP.get(name)
+    # Streamlit sends a value of the session's state once. If that look at the page is broken off, the field shows its
+    # first value in the next, so the value is its first value too.
+    value = getattr(form, name)
+    key, label, words = widget_key(name, value), LABELS[name], HELP.get(name)
     if isinstance(offered, Range):
         if name in ("read", "read_2"):
-            st.slider(label, offered.low, offered.high, step=5, key=key, help=words)
+            st.slider(label, offered.low, offered.high, value=value, step=5, key=key, help=words)
         else:
-            st.number_input(label, offered.low, offered.high, step=1, key=key, help=words)
+            st.number_input(label, offered.low, offered.high, value=value, step=1, key=key, help=words)
     elif isinstance(offered[0], bool):
-        st.checkbox(label, key=key, help=words)
+        st.checkbox(label, value=value, key=key, help=words)
     else:
-        st.selectbox(label, offered, key=key, format_func=lambda value: _option(name, value), help=words)
+        place = offered.index(value)
+        st.selectbox(label, offered, place, key=key, format_func=lambda each: _option(name, each), help=words)
     if name == "drive":
         st.caption(plain(_drive_words(form.drive)))
     if subject.built.spec is None and subject.built.field == name:
@@ -253,28 +179,3 @@ def _drive_words(name: str) -> str:
     kind = f"{spec.rotation:,.0f} rpm" if isinstance(spec, DriveSpec) else "flash"
     size = f"{spec.capacity / 1e12:.3g} TB" if spec.capacity >= 1e12 else f"{spec.capacity / 1e9:.3g} GB"
     return f"{size}, {kind}, {spec.interface}"
-
-
-@st.fragment(run_every=_TELL_S)
-def _progress() -> None:
-    """How far the visitor's run is, and the way to end it."""
-    running = under_way()
-    if running is None:
-        st.rerun()
-    ticket = running.ticket
-    if ticket.early is not None and not running.shown:
-        running.shown = True
-        st.rerun()
-    if ticket.state == "waiting":
-        ahead = server_runs().ahead(ticket)
-        text = f"Waiting: {ahead} run{'' if ahead == 1 else 's'} of this server first"
-    elif ticket.early is not None:
-        text = (
-            f"{VIEW_NAMES[running.kind]}: here it is. Now the same without what limits it, {100 * ticket.share:.0f} %"
-        )
-    else:
-        text = f"{VIEW_NAMES[running.kind]}: simulating, {100 * ticket.share:.0f} %"
-    st.progress(ticket.share, text=text)
-    if st.button("Cancel the run", key="cancel"):
-        ticket.cancel()
-        st.rerun()

@@ -1,0 +1,37 @@
+"""What the browser pages need of the simulator besides the public names of `raidsim`.
+
+The pages import results, and the types of results, from `api` alone; `tests/web/test_imports.py` checks it.
+"""
+
+from __future__ import annotations
+
+from ...calibration.fio_study.comparison import Compared, compared
+from ...calibration.formats.detect import parse
+from ...calibration.uncertainty.model_interval import scenario_interval
+from ...model.statistics.batch_means import Estimate
+from ...model.statistics.usage import SATURATED, limit
+from ...scenarios.comparison.redundancy import top_parts
+from ...scenarios.questions.load_curve import CurvePoint
+from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
+from ...scenarios.running.base.prediction import Prediction
+from ...scenarios.timeline.events import LogicalIO
+from ...scenarios.timeline.timeline import Recorder, Timeline, record
+
+__all__ = [
+    "SATURATED",
+    "Compared",
+    "CurvePoint",
+    "Estimate",
+    "LogicalIO",
+    "Prediction",
+    "Recorder",
+    "Timeline",
+    "WithoutBottleneck",
+    "compared",
+    "is_open",
+    "limit",
+    "parse",
+    "record",
+    "scenario_interval",
+    "top_parts",
+]

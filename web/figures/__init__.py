@@ -1,0 +1,1 @@
+"""What the pages show: pictures, tables, colours and the report."""

@@ -1,0 +1,113 @@
+"""Files that a visitor brings: what the tools of a machine printed, and jobs of fio with what fio measured."""
+
+from __future__ import annotations
+
+import hashlib
+
+import streamlit as st
+
+from ...api.inspection import Inspection, inspect
+from ...model.core.errors import InputError
+from ...model.files.yaml_files import decoded
+from ..figures.markup import plain
+from ..figures.tables import Table
+from ..work.tasks import FioAnswer, FioTask
+from .form_panel import plain_name
+from .render import asked, download, table
+from .session import Subject, take_file
+
+MOST_FILES = 24
+_FIGURES = {"rate": ("MB/s", 1e-6), "iops": ("I/Os per s", 1.0), "clat_mean": ("mean completion latency (ms)", 1e3),
+            "clat_p99": ("99 % completion latency (ms)", 1e3)}  # fmt: skip
+
+
+def show_machine() -> None:
+    """A machine from what its tools printed."""
+    st.header("A machine that is there", anchor=False)
+    st.markdown(
+        "The output of `cat /proc/mdstat`, `mdadm --detail`, `lsblk`, `smartctl`, `storcli` and others becomes a "
+        "scenario, as with `raidsim inspect`."
+    )
+    files = st.file_uploader(
+        "Outputs of tools (text, up to 1 MiB each)", accept_multiple_files=True, key="printed", max_upload_size=1
+    )
+    if not files:
+        return
+    try:
+        found = _inspected([(plain_name(file.name), file.getvalue()) for file in files[:MOST_FILES]])
+    except InputError as error:
+        st.error(plain(f"{error.place}: {error.found}; {error.expected}"), icon=":material/block:")
+        return
+    st.success(plain(f"{len(found.found.found)} values read, {len(found.found.assumed)} assumed."))
+    for note in found.notes:
+        st.markdown(f"- {plain(note)}")
+    with st.expander("The scenario, with the source of every value"):
+        st.code(found.text, language="yaml")
+    st.button("Explore this machine", on_click=take_file, args=(found.text.encode(), "machine.yaml"), key="explore")
+
+
+def _inspected(files: list[tuple[str, bytes]]) -> Inspection:
+    texts = [decoded(raw, name) for name, raw in files]
+    return inspect(*(f"{text}\n" for text in texts), name="inspected", progress=False)
+
+
+def show_fio(subject: Subject) -> None:
+    """Jobs of fio on the design, next to what fio measured."""
+    st.header("Jobs of fio", anchor=False)
+    st.markdown(
+        "A job file runs on the design shown here; with fio's results of the same jobs, both stand side by side."
+    )
+    left, right = st.columns(2)
+    jobs = left.file_uploader("Job file of fio", key="fio_jobs", max_upload_size=1)
+    report = right.file_uploader("Results of fio (JSON or text)", key="fio_report", max_upload_size=1)
+    if jobs is None or subject.built.scenario is None:
+        return
+    scenario = subject.built.scenario
+    try:
+        job = f"{decoded(jobs.getvalue(), plain_name(jobs.name))}\n"
+        measured = "" if report is None else f"{decoded(report.getvalue(), plain_name(report.name))}\n"
+    except InputError as error:
+        st.error(plain(f"{error.place}: {error.found}; {error.expected}"), icon=":material/block:")
+        return
+    print_of_both = hashlib.sha256(f"{job}\0{measured}".encode()).hexdigest()
+    key = f"{subject.key} {print_of_both}"
+    found: FioAnswer | None = asked("fio", key, lambda: FioTask(job, scenario, measured), "Run the jobs")
+    if found is None:
+        return
+    st.markdown(f"**Bottleneck:** {plain(found.bottleneck)}")
+    shown = compared_table(found) if measured else jobs_table(found)
+    table(shown, "Predicted next to measured" if measured else "What fio would report")
+    for note in found.notes:
+        st.markdown(f"- {plain(note)}")
+    download([shown], "raidsim-fio", "csv_fio")
+
+
+def jobs_table(found: FioAnswer) -> Table:
+    """Every job in each direction, as fio reports it."""
+    rows = []
+    for row in found.report["jobs"]:
+        for op in ("read", "write"):
+            figures = row[op]
+            if figures["total_ios"]:
+                p99 = figures["clat_ns"].get("percentile", {}).get("99.000000")
+                rows.append(
+                    (
+                        row["jobname"],
+                        op,
+                        float(figures["iops"]),
+                        figures["bw_bytes"] / 1e6,
+                        figures["lat_ns"]["mean"] / 1e6,
+                        None if p99 is None else p99 / 1e6,
+                    )
+                )
+    return Table("fio", ("job", "direction", "I/Os per s", "MB/s", "mean (ms)", "99 % (ms)"), tuple(rows))
+
+
+def compared_table(found: FioAnswer) -> Table:
+    """Every figure of both sides, and predicted over measured."""
+    rows = []
+    for each in found.compared:
+        words, scale = _FIGURES[each.figure]
+        sides = [None if value is None else scale * value for value in (each.measured, each.predicted)]
+        rows.append((each.job, each.direction, words, *sides, each.ratio))
+    return Table("fio", ("job", "direction", "figure", "measured", "predicted", "ratio"), tuple(rows))
