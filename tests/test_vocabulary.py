@@ -20,6 +20,7 @@ from raidsim.tests.manual_pages import DOCS, ROOT, pages
 LONGEST = 35
 """Words in a sentence of the manual."""
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,}|:{3,}).*?^ *\2 *$", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"`[^`]*`")
 _BLOCK = re.compile(r"\n\s*\n|\n(?= *(?:[-*]|\d+\.) )|^#.*$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?])[)*\"]*\s+|(?<=:)\s+(?=[A-Z*\[(0-9{-])")
 _NOT_PROSE = re.compile(r"\s*(?:[|%<]|\([\w-]+\)=)")
@@ -148,7 +149,7 @@ def comments(path: Path) -> str:
 def test_spelling_is_that_of_us_english(tmp_path: Path) -> None:
     """Protects searches of the manual and of the code: a word has one spelling. Exceptions are in pyproject.toml."""
     for path in [*PAGES, *(path for folder in (*TOP, "tests") for path in sorted((ROOT / folder).rglob("*.py")))]:
-        text = path.read_text(encoding="utf-8") if path.suffix == ".md" else comments(path)
+        text = _CODE.sub("", prose(path.read_text(encoding="utf-8"))) if path.suffix == ".md" else comments(path)
         (tmp_path / "__".join(path.relative_to(ROOT).parts)).with_suffix(".txt").write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "codespell_lib", "--toml", str(ROOT / "pyproject.toml"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -75,7 +75,7 @@ class _Scenario:
         where = fact.where if fact is not None else ""
         why = "" if fact is not None else "nothing tells the kernel"
         if fact is not None and name != f"linux-{fact.value}":
-            why = f"the modelled kernel nearest to {fact.value}"
+            why = f"the modeled kernel nearest to {fact.value}"
         known = kernel(name)
         for chosen in self.selection.arrays.values():
             array = chosen.found
@@ -83,7 +83,7 @@ class _Scenario:
                 continue
             level = array.level.value
             if LEVELS[level].has_copies and known.raid10 is None:
-                return NEWEST, where, f"the only modelled kernel with md's RAID 10, which {array.name} is"
+                return NEWEST, where, f"the only modeled kernel with md's RAID 10, which {array.name} is"
             if LEVELS[level].has_parity and not known.parity:
                 return NEWEST, where, f"md's {level}, which {array.name} is, runs on Linux"
         return name, where, why

@@ -251,4 +251,4 @@ def instead_of(name: str) -> str:
     """What to use in place of a file system that is not modeled; empty for any other name."""
     if name.casefold() not in _NOT_MODELLED:
         return ""
-    return f"; {name} is not modelled: use ext4 or xfs-v5 on an md array of the same level"
+    return f"; {name} is not modeled: use ext4 or xfs-v5 on an md array of the same level"

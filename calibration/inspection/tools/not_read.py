@@ -39,19 +39,19 @@ _OUTPUTS = tuple(
         (
             r"\s*pool: \S",
             "zpool status",
-            "ZFS has stripes of any width and writes nothing in place, which is not modelled",
+            "ZFS has stripes of any width and writes nothing in place, which is not modeled",
             "an array of the nearest level, written by hand",
         ),
         (
             r"NAME\s+SIZE\s+ALLOC\b",
             "zpool list",
-            "ZFS is not modelled, and it names no drives",
+            "ZFS is not modeled, and it names no drives",
             "an array of the nearest level, written by hand",
         ),
         (
             r"Label: .* uuid: ",
             "btrfs filesystem show",
-            "Btrfs's own RAID places every piece by itself, which is not modelled",
+            "Btrfs's own RAID places every piece by itself, which is not modeled",
             "an array of the same level, written by hand",
         ),
         (

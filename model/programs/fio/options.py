@@ -194,10 +194,10 @@ def _verifies(options: dict[str, Option]) -> bool:
         return True
     later, between = options.get("do_verify"), options.get("verify_backlog")
     if between is not None and between.value != "0":
-        why = "fio reads back between the writes what it wrote, and this is not modelled"
+        why = "fio reads back between the writes what it wrote, and this is not modeled"
         raise InputError(between.place, f"it cannot be simulated: {why}", "expected: a job without it")
     if later is None or later.value != "0":
-        why = "after its writes fio reads back what it wrote, and this is not modelled"
+        why = "after its writes fio reads back what it wrote, and this is not modeled"
         allowed = "expected: do_verify=0, verify in a job that only reads, or a job without it"
         raise InputError(verify.place, f"it cannot be simulated: {why}", allowed)
     return True
@@ -216,11 +216,11 @@ def engine_kind(option: Option | None) -> tuple[str, str]:
     engines = option_table().engines
     name = option.value.partition(":")[0]
     kind = engines.get(name)
-    modelled = ", ".join(each for each, how in engines.items() if how in ("sync", "async", "null"))
+    modeled = ", ".join(each for each, how in engines.items() if how in ("sync", "async", "null"))
     if kind is None:
         close = difflib.get_close_matches(name, engines, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InputError(option.place, f"found {option.value!r}", f"{hint}expected: {modelled}")
+        raise InputError(option.place, f"found {option.value!r}", f"{hint}expected: {modeled}")
     if kind not in ("sync", "async", "null"):
-        raise InputError(option.place, f"{name} cannot be simulated: {kind}", f"expected: {modelled}")
+        raise InputError(option.place, f"{name} cannot be simulated: {kind}", f"expected: {modeled}")
     return name, kind

@@ -215,7 +215,7 @@ def test_controllers_as_text() -> None:
     [
         (
             (PASTED / "made-zpool.txt").read_text(encoding="utf-8"),
-            r"x:1: found what zpool status prints: ZFS .*not modelled; give .*\{level: raid6, members: \[the 6 drives",
+            r"x:1: found what zpool status prints: ZFS .*not modeled; give .*\{level: raid6, members: \[the 6 drives",
         ),
         ("  pool: a\n\tNAME  STATE\n\ta  ONLINE\n\t  mirror-0\n\t    sda\n\t    sdb\n", r"\{level: raid1, members"),
         ("Filesystem     1K-blocks  Used Available Use% Mounted on\n/dev/sda1 1 1 1 1% /\n", "df prints.*; give lsblk"),

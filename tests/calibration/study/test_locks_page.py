@@ -68,11 +68,11 @@ def test_every_effect_is_there() -> None:
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row[2][:40])
 def test_each_row_has_its_ratio_or_says_what_is_missing(row: tuple[str, ...]) -> None:
     """Protects ratios from being of other numbers."""
-    _, _, _, measured, modelled, ratio = row
-    if modelled.startswith("`missing`"):
-        assert len(modelled) > 30
+    _, _, _, measured, modeled, ratio = row
+    if modeled.startswith("`missing`"):
+        assert len(modeled) > 30
         return
-    assert float(ratio) == pytest.approx(value(modelled) / value(measured), abs=0.006)
+    assert float(ratio) == pytest.approx(value(modeled) / value(measured), abs=0.006)
 
 
 @pytest.mark.parametrize("row", STARRED, ids=lambda row: row[2][:40])

@@ -56,5 +56,5 @@ def test_a_journal_is_on_a_device_of_its_own(kind: str, device: str, found: str)
 
 def test_btrfs_is_refused_with_what_to_use_instead() -> None:
     """Protects those who ask for btrfs or ZFS."""
-    with pytest.raises(InputError, match="btrfs is not modelled: use ext4 or xfs-v5 on an md array"):
+    with pytest.raises(InputError, match="btrfs is not modeled: use ext4 or xfs-v5 on an md array"):
         described("btrfs")

@@ -36,5 +36,5 @@ def test_the_page_lists_every_option_with_its_reason() -> None:
     verifying = listed("accepted where a job with `verify` reads nothing more")
     assert verifying == {name: entry.why for name, entry in table.verifying.items()}
     assert listed("refused") == reasons(table.refused)
-    modelled = {"sync", "async", "null"}
-    assert listed("engines refused") == {name: why for name, why in table.engines.items() if why not in modelled}
+    modeled = {"sync", "async", "null"}
+    assert listed("engines refused") == {name: why for name, why in table.engines.items() if why not in modeled}

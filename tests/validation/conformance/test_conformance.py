@@ -350,7 +350,7 @@ def test_a_program_that_cannot_be_played_is_not_checked(tmp_path: Path) -> None:
     [result] = check_all(folder=tmp_path)
     assert (result.cases, result.cases_not_checked) == (0, 3)
     reasons = {each.file: each.reason for each in result.not_checked}
-    assert "this is not modelled" in reasons["verify.json"]
+    assert "this is not modeled" in reasons["verify.json"]
     assert "names no size that is known" in reasons["bonnie.json"]
     assert "field seekers is missing" in reasons["short.json"]
 

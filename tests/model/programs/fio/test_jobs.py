@@ -124,7 +124,7 @@ def test_distributions() -> None:
         ("[a\nsize=1m\n", "a.fio, line 1: found '[a'"),
         ("[a]\nsize=x\n", "a.fio, line 2, size: found 'x'; expected: a number of bytes"),
         ("[a]\nrw=read\n", "job a, size: it is missing; required"),
-        ("[a]\nzonemode=zbd\nsize=1m\n", "a.fio, line 2, zonemode: it cannot be simulated: zones are not modelled"),
+        ("[a]\nzonemode=zbd\nsize=1m\n", "a.fio, line 2, zonemode: it cannot be simulated: zones are not modeled"),
         ("[a]\nrw=swim\nsize=1m\n", "a.fio, line 2, rw: found 'swim'"),
         ("[a]\nblocksizes=1k\nsize=1m\n", "a.fio, line 2: unknown option 'blocksizes'; did you mean 'blocksize'?"),
         ("[a]\nbs=\nsize=1m\n", "a.fio, line 2, bs: found no value"),

@@ -58,14 +58,14 @@ def test_refused_options_may_be_switched_off() -> None:
     assert check_simulated({"verify": Option("0", "x"), "thread": Option("", "x")}) == {
         "thread": "threads and processes take the same time"
     }
-    with pytest.raises(InputError, match="it cannot be simulated: zones are not modelled"):
+    with pytest.raises(InputError, match="it cannot be simulated: zones are not modeled"):
         check_simulated({"zonemode": Option("zbd", "x")})
 
 
 @pytest.mark.parametrize(
     ("rw", "more", "message"),
     [
-        ("write", {}, "after its writes fio reads back what it wrote, and this is not modelled; expected: do_verify=0"),
+        ("write", {}, "after its writes fio reads back what it wrote, and this is not modeled; expected: do_verify=0"),
         ("randrw", {"do_verify": "1"}, "after its writes fio reads back"),
         ("randwrite", {"do_verify": "0", "verify_backlog": "64"}, "between the writes"),
         ("write", {"do_verify": "0"}, ""),
