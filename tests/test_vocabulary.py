@@ -149,7 +149,7 @@ def comments(path: Path) -> str:
 def test_spelling_is_that_of_us_english(tmp_path: Path) -> None:
     """Protects searches of the manual and of the code: a word has one spelling. Exceptions are in pyproject.toml."""
     for path in [*PAGES, *(path for folder in (*TOP, "tests") for path in sorted((ROOT / folder).rglob("*.py")))]:
-        text = _CODE.sub("", prose(path.read_text(encoding="utf-8"))) if path.suffix == ".md" else comments(path)
+        text = _CODE.sub("", prose(path.read_text(encoding="utf-8")) if path.suffix == ".md" else comments(path))
         (tmp_path / "__".join(path.relative_to(ROOT).parts)).with_suffix(".txt").write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "codespell_lib", "--toml", str(ROOT / "pyproject.toml"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

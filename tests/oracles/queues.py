@@ -233,7 +233,7 @@ def queues() -> list[Oracle]:
             link_time(Link),
         ),
         exact("M/M/1, each of RAID 0's four members, 70 % busy: time", f"{_KLEINROCK}, 3.26", mean / 0.3, "s", split),
-        exact("utilisation law: share of three servers' time", "Denning and Buzen 1978", 0.6, "", busy_share),
+        exact("utilization law: share of three servers' time", "Denning and Buzen 1978", 0.6, "", busy_share),
         exact("Little's law at M/M/2: number over rate x time", "Little 1961", 1.0, "", littles_law),
     ]
     return found
