@@ -202,7 +202,7 @@ def test_an_unknown_key_is_answered_with_the_closest() -> None:
     ("members", "words"),
     [
         ("[{kind: dsk, rate: 1MB/s}]", "members[0]: found the kind 'dsk'; did you mean 'disk'? expected: disk, flash"),
-        ("[{rate: 1MB/s}]", "members[0]: found no kind; required"),
+        ("[{rate: 1MB/s}]", "members[0]: found no kind; expected"),
         ("[{kind: disk}]", "members[0].rate: it is missing; required"),
         ("[{kind: flash, dies: 0}]", "members[0].dies: found 0; expected: greater than 0"),
         ("[{kind: flash, dies: true}]", "members[0].dies: found true; expected: a number"),
