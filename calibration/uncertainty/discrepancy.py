@@ -56,7 +56,7 @@ Device = Literal["disk", "flash"]
 """What the data are on; "disk" where both are part of it, as the slower of the two decides."""
 Kind = Literal["raw", "programs", "cpu", "random", "latency", "tail", "resync"]
 """Times and rates of raw devices, those of programs on files, shares of the CPU, random access, mean or median
-latencies, the higher percentiles of latencies, and rates of resyncs, checks and rebuilds."""
+latencies, the higher percentiles of latencies, and rates of resyncs, checks and rebuilds and of loads during them."""
 FigureClass = tuple[Device, Kind]
 _TIMES: tuple[Kind, ...] = ("latency", "tail")
 """Kinds that are nearer to each other than to rates."""
@@ -127,8 +127,10 @@ def figure_classes(study: StudySpec) -> dict[str, FigureClass]:
     from ..study.runs import RunBuilder
 
     builder = RunBuilder(study, {})
-    devices = {run: device_of(builder.scenario(run)) for run in {cell.run for cell in study.all_cells}}
-    return {cell.id: (devices[cell.run], _kind(study, cell)) for cell in study.all_cells}
+    scenarios = {run: builder.scenario(run) for run in {cell.run for cell in study.all_cells}}
+    devices = {run: device_of(spec) for run, spec in scenarios.items()}
+    resynced = {run for run, spec in scenarios.items() if is_resynced(spec)}
+    return {cell.id: (devices[cell.run], _kind(study, cell, cell.run in resynced)) for cell in study.all_cells}
 
 
 def device_of(spec: ScenarioSpec) -> Device:
@@ -138,11 +140,16 @@ def device_of(spec: ScenarioSpec) -> Device:
     return "disk" if rotational else "flash"
 
 
-def _kind(study: StudySpec, cell: Cell) -> Kind:
+def is_resynced(spec: ScenarioSpec) -> bool:
+    """Whether an array of a scenario is checked, repaired or rebuilt: then little else decides the rates of a load."""
+    return any(array.resync is not None or array.rebuilding for array in spec.arrays.values())
+
+
+def _kind(study: StudySpec, cell: Cell, resynced: bool) -> Kind:
     figure = cell.figure.rpartition(".")[2]
     if cell.unit == "%":
         return "cpu"
-    if figure == "resync_rate":
+    if resynced:
         return "resync"
     if on_files(study, cell):
         return "random" if figure.startswith(_RANDOM) else "programs"

@@ -17,7 +17,7 @@ from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
-from .discrepancy import Device, FigureClass, Kind, StudyErrors, device_of, learnt, load_table
+from .discrepancy import Device, FigureClass, Kind, StudyErrors, device_of, is_resynced, learnt, load_table
 
 _YEAR = re.compile(r"-(\d{4})$")
 
@@ -29,7 +29,7 @@ _KIND_WORDS: dict[Kind, str] = {
     "random": "random access",
     "latency": "mean latencies",
     "tail": "latency percentiles",
-    "resync": "rebuild rates",
+    "resync": "rates during a check or rebuild",
 }
 
 
@@ -153,6 +153,8 @@ def scenario_interval(spec: ScenarioSpec, kind: Kind | None = None) -> ModelInte
     """
     if isinstance(spec.workload, IdleSpec):
         return None
+    if is_resynced(spec):
+        kind = "resync"
     return model_interval((device_of(spec), kind or figure_kind(spec.workload)))
 
 
