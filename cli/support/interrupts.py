@@ -11,7 +11,7 @@ class Terminated(KeyboardInterrupt):
     """A signal has asked the process to end."""
 
     def __init__(self, number: int) -> None:
-        super().__init__()
+        super().__init__(number)
         self.number = number
 
 
