@@ -64,7 +64,7 @@ def test_bytes_and_time_are_conserved(**run: Any) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(**RUNS)
 def test_bytes_and_time_are_conserved_for_longer(**run: Any) -> None:
     """The same over half a second, and more of them."""

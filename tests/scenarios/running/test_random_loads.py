@@ -99,7 +99,7 @@ def test_every_load_runs_or_is_refused(document: Document) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(documents())
 def test_many_loads_run_or_are_refused(document: Document) -> None:
     """The same, for longer."""

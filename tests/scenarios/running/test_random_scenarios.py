@@ -119,7 +119,7 @@ def test_every_scenario_runs_or_is_refused(document: Document) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(documents())
 def test_many_scenarios_run_or_are_refused(document: Document) -> None:
     """The same, for longer."""

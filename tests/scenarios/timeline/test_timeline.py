@@ -257,7 +257,7 @@ def test_recording_changes_nothing(document: Document) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(documents())
 def test_recording_never_changes_anything(document: Document) -> None:
     """The same, for longer."""

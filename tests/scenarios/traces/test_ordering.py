@@ -30,7 +30,7 @@ def by_definition(moments: list[int], window: int) -> list[tuple[int, int]] | No
     return given_out + sorted(waiting)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(moments=MOMENTS, window=st.integers(1, 12), near=st.integers(1, 4))
 def test_the_order_is_that_of_a_heap(moments: list[int], window: int, near: int) -> None:
     """Protects the short cuts for records that are in order, or nearly so."""
