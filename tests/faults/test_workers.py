@@ -124,11 +124,19 @@ def test_a_fit_whose_workers_always_die_ends(monkeypatch: pytest.MonkeyPatch) ->
     assert 100 - _Breaking.left >= RESTARTS
 
 
+class _Task(int):
+    """A piece of work that is known by its number."""
+
+    @property
+    def key(self) -> int:
+        return int(self)
+
+
 def _search(first: int):  # type: ignore[no-untyped-def]
     """Asks for three pieces of work, each after the answer to the one before."""
     value = first
     for _ in range(3):
-        value = yield value
+        value = yield _Task(value)
     return value
 
 

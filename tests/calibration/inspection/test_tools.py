@@ -332,7 +332,7 @@ def test_findings_fill_each_other() -> None:
 def test_what_was_made_can_be_simulated(names: tuple[str, ...]) -> None:
     """Protects the point of it: every sample's scenario runs, and something is moved."""
     _, found = made(*names)
-    short = ["workload.warm_up=0.1s", "workload.duration=0.3s"]
+    short = ["workload.warm_up=0.1s", "workload.duration=3s"]
     assert simulate(document_from(found.text, "again", short).spec()).rate > 0
 
 
