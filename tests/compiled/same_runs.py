@@ -12,6 +12,7 @@ import gc
 import io
 import json
 import random
+import subprocess
 import sys
 import tempfile
 from importlib.machinery import ExtensionFileLoader
@@ -24,6 +25,8 @@ from raidsim.compiled.loader import ROOT, CompiledFinder, stay_pure
 
 LIBRARY = ("database-server", "catalan-2005", "freebsd-2007", "gateway-2005", "gentoo-2004", "mail-spool")
 RANDOM = 10
+DRAW = "draw"
+"""Instead of the numbers: the random documents."""
 RECORDS = 800
 KEPT = (
     ("raid1", "linux-2.6.8"),
@@ -41,6 +44,9 @@ def main(arguments: list[str]) -> None:
         sys.meta_path.insert(0, CompiledFinder(Path(arguments[0]), ROOT))
     else:
         stay_pure()
+    if arguments[1:] == [DRAW]:
+        print(json.dumps(_drawn()))
+        return
     results: dict[str, Any] = {name: _library(name) for name in LIBRARY}
     results["random"] = _random()
     results["replay"] = _replay()
@@ -110,13 +116,11 @@ def _deep() -> str:
     return _simulated(document_from("\n".join(lines)).spec())
 
 
-def _random() -> list[str]:
-    from raidsim.model.core.errors import InputError
-    from raidsim.model.files.description_errors import validate
-    from raidsim.scenarios.description.scenario import ScenarioSpec
+def _drawn() -> list[Any]:
+    """Random documents. Hypothesis draws constants of the modules that it finds the source of, so others if compiled."""
     from raidsim.tests.scenarios.random_documents import Document, documents
 
-    found: list[str] = []
+    found: list[Any] = []
 
     @seed(1)
     @settings(
@@ -128,12 +132,25 @@ def _random() -> list[str]:
     )
     @given(documents())
     def run(document: Document) -> None:
+        found.append(document)
+
+    run()
+    return found
+
+
+def _random() -> list[str]:
+    from raidsim.model.core.errors import InputError
+    from raidsim.model.files.description_errors import validate
+    from raidsim.scenarios.description.scenario import ScenarioSpec
+
+    command = [sys.executable, "-m", "raidsim.tests.compiled.same_runs", "", DRAW]
+    drawn = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = []
+    for document in json.loads(drawn):
         try:
             found.append(_simulated(validate(ScenarioSpec, document)))
         except InputError as error:
             found.append(str(error))
-
-    run()
     return found
 
 
