@@ -117,7 +117,7 @@ def _deep() -> str:
 
 
 def _drawn() -> list[Any]:
-    """Random documents. Hypothesis draws constants of the modules that it finds the source of, so others if compiled."""
+    """Random documents. Hypothesis draws constants of modules whose source it finds, so others on a compiled tree."""
     from raidsim.tests.scenarios.random_documents import Document, documents
 
     found: list[Any] = []
