@@ -98,13 +98,13 @@ class FioStudy:
         self.notes = (*notes, *(f"{self._missing_for(need)}: needs {need}" for need in needs))
         if machine is None and not self.base.turns:
             more = "--choose state=sequential,steady,fresh fits each, which takes three times as long"
-            self.notes += (f"the drive is taken to be written once in order; {more}",)
+            self.notes += (f"assumed: the drive was written once in order; {more}",)
         if machine is None and measured is None:
             cpu = self.study.machine.cpu
             told = (
                 f"{cpu.cores} cores like {cpu.name}; --machine, or the machine.yaml of raidsim measure, says otherwise"
             )
-            self.notes += (f"nothing describes the computer, which is taken to have {told}",)
+            self.notes += (f"nothing describes the computer; assumed: {told}",)
 
     def choose(self, study: StudySpec) -> None:
         """Take the study with the states of drives that fit best, for the machine that is kept too."""

@@ -3,7 +3,7 @@
 Latencies are in microseconds under ``slat``, ``clat`` and ``lat`` (fio 2) and in nanoseconds under ``slat_ns``,
 ``clat_ns`` and ``lat_ns`` (since 2.99). ``bw`` is in KiB a second; ``io_bytes`` is in KiB before ``io_kbytes`` was
 added, and in bytes since. Run times are in milliseconds, shares in percent. With ``--status-interval`` fio prints one
-object after another: each is a report of its own, numbered in the context.
+object after another: each is a separate report, numbered in the context.
 
 A direction without I/O has no figures. Percentiles are named ``read_clat_p99.9``; the bins of json+ are
 ``read_clat_bin``, a count, with the latency in seconds as context.

@@ -129,7 +129,7 @@ class JournalArea:
     used
         Bytes written since all that was committed was in its place.
     external
-        Whether it is on a device of its own.
+        If true, it is on a separate device.
     """
 
     __slots__ = ("_bio_bytes", "_cache", "_device", "_emptied", "_first", "_head", "external", "size", "start", "used")

@@ -129,7 +129,7 @@ class Host:
     def pays_for_commands(self, issuer: int) -> None:
         """Have the kernel thread of a stream pay for its commands, if an array has one.
 
-        With one core it makes no difference who pays.
+        With one core the choice makes no difference.
         """
         if self.thread_an_array and self.cpu.cores > 1 and self._command_s:
             self.owed_s[issuer] = 0.0

@@ -146,7 +146,7 @@ class FileSystems:
             raise refusal(found, allowed, (*at, "size"))
 
     def _check_journal(self, spec: FileSystemSpec, journal_on: str, at: tuple[str, ...]) -> None:
-        """Refuse a journal that the file system does not have, or that is on no device of its own."""
+        """Refuse a journal that the file system does not have, or that is not on a separate device."""
         devices = self._devices
         if spec.settings().journal == "none":
             raise refusal(f"a journal of {spec.kind}, which has none", "expected: ext4 or xfs-v5, for example", at)
