@@ -113,7 +113,7 @@ def test_without_a_description_of_the_machine(tmp_path: Path) -> None:
     assert machine.drives["sda"].spec().capacity > 15 << 40
     assert own.study.id == folder.name
     assert machine.cpu.cores == 10
-    assert any("taken to have 10 cores like a server core" in note for note in own.notes)
+    assert any("assumed: 10 cores like a server core" in note for note in own.notes)
 
 
 def test_a_disk_of_no_known_rate_or_size_is_of_middling_size(tmp_path: Path) -> None:
