@@ -74,9 +74,9 @@ def check(study: StudySpec, run: str) -> None:
     assert tenfold(scenario, read) != found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["larsen-2003", "louwrentius-2019"])
 def test_prices_that_are_not_read_change_no_bit(name: str) -> None:
-    """Protects slopes of 0: of each study's first run, all prices said to be unread are changed tenfold at once.
+    """Protects slopes of 0: of a study's first run, all prices said to be unread are changed tenfold at once.
 
     Counter-test: those that it reads change the result.
     """
@@ -87,18 +87,20 @@ def test_prices_that_are_not_read_change_no_bit(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_prices_that_no_run_reads_change_no_bit(name: str) -> None:
-    """The same of one run of each combination of kernel, levels, programs and file systems that a study has."""
+    """The same of runs that together have each kernel, level, program and file system of a study."""
     study = load_study(name)
     builder = RunBuilder(study, {})
-    seen: set[tuple[str, ...]] = set()
+    seen: set[str] = set()
     for run in (*(case.id for case in study.cases), *study.runs):
         scenario = builder.scenario(run)
-        levels = ",".join(sorted(array.level for array in scenario.arrays.values()))
         work = scenario.workload
-        what = [each.program for each in work.steps] if isinstance(work, ProgramsSpec) else [work.kind, direction(work)]
-        kind = (scenario.kernel, levels, *what, *(each.kind for each in scenario.file_systems.values()))
-        if kind not in seen:
-            seen.add(kind)
+        what = (
+            [each.program for each in work.steps] if isinstance(work, ProgramsSpec) else [work.kind + direction(work)]
+        )
+        levels, kinds = scenario.arrays.values(), scenario.file_systems.values()
+        has = {scenario.kernel, *(array.level for array in levels), *what, *(each.kind for each in kinds)}
+        if not has <= seen:
+            seen |= has
             check(study, run)
 
 
