@@ -108,7 +108,7 @@ def test_a_flush_that_failed_once_fails_for_ever(tmp_path: Path, monkeypatch: py
 
 
 def test_flushed_data_survive_a_kill(tmp_path: Path) -> None:
-    """Protects what was flushed: the server is killed with SIGKILL, and the next one has the data and the socket."""
+    """Protects what was flushed: a server that is killed while it writes leaves each block as flushed, or newer."""
     scenario, data, path = tmp_path / "s.yaml", tmp_path / "data.img", tmp_path / "nbd.sock"
     scenario.write_text(RAID5)
     command = [sys.executable, "-m", "raidsim", "serve", str(scenario), "--unix", str(path), "--data", str(data)]
@@ -117,10 +117,19 @@ def test_flushed_data_survive_a_kill(tmp_path: Path) -> None:
         assert server.stderr is not None
         assert server.stderr.readline().startswith("serving md0 of")
         with Client(path) as client:
-            payload = random.Random(2).randbytes(1 << 20)
+            drawn = random.Random(2)
+            payload = drawn.randbytes(1 << 20)
             assert client.write(5 << 30, payload) == 0
+            slots = {slot: [drawn.randbytes(4096)] for slot in range(32)}
+            for slot, (block,) in slots.items():
+                assert client.write(4096 * slot, block) == 0
             assert client.ask(nbd.CMD_FLUSH) == 0
-            client.send(nbd.CMD_READ, 0, 4096)
+            for number in range(300):
+                slot, block = drawn.randrange(32), drawn.randbytes(4096)
+                slots[slot].append(block)
+                client.send(nbd.CMD_WRITE, 4096 * slot, 4096, block)
+                if number >= 200:
+                    client.reply({})
             server.send_signal(signal.SIGKILL)
     finally:
         server.kill()
@@ -128,6 +137,8 @@ def test_flushed_data_survive_a_kill(tmp_path: Path) -> None:
     assert data.stat().st_blocks * 512 < 4 << 20  # it is sparse
     with served(tmp_path, data=data) as again, Client(again.options.unix or tmp_path) as client:
         assert client.read(5 << 30, 1 << 20) == payload
+        found = [slots[slot].index(client.read(4096 * slot, 4096)) for slot in slots]
+        assert any(found)
 
 
 def test_connections_see_each_other(tmp_path: Path) -> None:
