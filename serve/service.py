@@ -105,7 +105,8 @@ class Service:
         for resync in found.values():
             least = min(rate, resync.settings.speed_min)
             resync.settings = replace(resync.settings, speed_min=least, speed_max=rate)
-        named = " and ".join(f"the {each.action} of {array}" for array, each in found.items())
+        words = {"recover": "rebuild"}
+        named = " and ".join(f"{words.get(each.action, each.action)} of {array}" for array, each in found.items())
         return f"{named}: {format_rate(rate)} at most"
 
     def slow(self, drive: str, factor: float) -> str:

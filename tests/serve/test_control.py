@@ -55,7 +55,7 @@ def test_a_drive_is_failed_and_replaced_while_a_client_runs(tmp_path: Path) -> N
 
 
 def test_a_limit_slows_a_rebuild_and_gives_the_disks_to_the_client(tmp_path: Path) -> None:
-    """Protects "limit": a rebuild at full speed delays the client; at 1 MB/s (`sync_speed_max`) it hardly does."""
+    """Protects "limit": a rebuild at full speed delays the client; at 1 MiB/s (`sync_speed_max`) it hardly does."""
     control = tmp_path / "control.sock"
     took = []
     with served(tmp_path, control=control) as server, Client(tmp_path / "nbd.sock") as client:
@@ -67,7 +67,7 @@ def test_a_limit_slows_a_rebuild_and_gives_the_disks_to_the_client(tmp_path: Pat
             for n in range(20):
                 client.read((n * 7919 % 4096) * (1 << 20), 4096)
             took.append(server.counts.latencies[0].total_ns - before)
-            assert "at most" in tell(control, "limit", rate=1_000_000)["done"]
+            assert tell(control, "limit", rate="1MiB/s")["done"] == "rebuild of md0: 1 MiB/s at most"
         assert "expected: md0" in tell(control, "limit", rate=1e6, array="md1")["error"]
         assert not tell(control, "limit", rate="0MB/s")["ok"]
     assert took[1] < 0.5 * took[0]
