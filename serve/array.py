@@ -12,6 +12,7 @@ from ..model.core.discard import issue
 from ..model.core.errors import ModelError
 from ..model.core.request import DIRECT, FLUSH, READ, TRIM, WAITED, Request
 from ..model.loads.user_threads import UserThreads
+from ..model.raid.resync.thread import Resync
 from ..model.statistics import LatencyHistogram
 from ..model.statistics.usage import Usage, limit
 from ..scenarios.description.scenario import ScenarioSpec, target_of
@@ -124,6 +125,10 @@ class ServedArray(Run):
         threads = [resync for _, resync in self._resync_threads()]
         found = zip(threads, self.rebuilds(), strict=True)
         return tuple(each for resync, each in found if resync.report.finished_s is None)
+
+    def at_work(self) -> tuple[tuple[str, Resync], ...]:
+        """The threads of these, with the names of their arrays."""
+        return tuple(each for each in self._resync_threads() if each[1].report.finished_s is None)
 
     @property
     def busiest(self) -> str | None:

@@ -9,7 +9,10 @@ from math import isfinite
 from typing import Any
 
 from ..model.core.errors import InputError
-from ..model.files.quantities import parse_size, parse_time
+from ..model.files.quantities import parse_rate, parse_size, parse_time
+
+MOST_RATE = 1e12
+"""Bytes per second, above which a rate is a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,13 @@ def _bytes(value: Any) -> int:
     return parse_size(_text(value))
 
 
+def _rate(value: Any) -> float:
+    rate = parse_rate(value) if isinstance(value, str) else _number(value)
+    if not 0 < rate <= MOST_RATE:
+        raise ValueError
+    return rate
+
+
 def _seconds(value: Any) -> float:
     return parse_time(value) if isinstance(value, str) else _number(value)
 
@@ -53,6 +63,13 @@ COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
     "fail": ("fail a member", (_DRIVE,)),
     "insert": ("put a new drive into the bay of a failed one", (_DRIVE,)),
     "scrub": ("check an array", (Argument("array", _text, "an array's name", optional=True),)),
+    "limit": (
+        "limit the speed of a rebuild or check",
+        (
+            Argument("rate", _rate, "bytes per second above 0, or a rate such as 10MB/s"),
+            Argument("array", _text, "an array's name", optional=True),
+        ),
+    ),
     "slow": ("make a drive slower; 1: as it should be", (_DRIVE, Argument("factor", _number, "a number"))),
     "latent": (
         "make a range of a member unreadable",

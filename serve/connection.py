@@ -42,7 +42,10 @@ class Export(Protocol):
         """A request enters the array."""
 
     def answered(self, io: Io) -> None:
-        """The answer of a request has been sent."""
+        """The answer of a request has been given to :meth:`Connection._send`."""
+
+    def send_later(self, send: Callable[[], None]) -> None:
+        """Call `send` when the answers of this moment are there: now, unless more of them follow."""
 
     def opened(self, connection: Connection) -> bool:
         """A client has connected; false if there are too many."""
@@ -63,6 +66,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, export: Export) -> None:
         self._export = export
         self._buffer = bytearray()
+        self._unsent: list[bytes] = []
         self._need = 4
         self._skip = 0  # bytes of data that nobody wants
         self._step: Callable[[bytes], None] = self._client_flags
@@ -152,12 +156,22 @@ class Connection(asyncio.Protocol):
         self._need, self._step = need, step
 
     def _send(self, data: bytes) -> None:
+        """Send `data`, with the other answers of this moment in one system call: each takes 20 to 60 us of CPU time."""
+        self._unsent.append(data)
+        if len(self._unsent) == 1:
+            self._export.send_later(self._send_all)
+
+    def _send_all(self) -> None:
+        if not self._unsent:
+            return
         if not self._transport.is_closing():
-            self._transport.write(data)
+            self._transport.write(self._unsent[0] if len(self._unsent) == 1 else b"".join(self._unsent))
+        self._unsent.clear()
 
     def _end(self) -> None:
         """Disconnect when all that was sent has gone out."""
         self._ending = True
+        self._send_all()
         if not self._in_flight:
             self._transport.close()
 

@@ -11,8 +11,8 @@ from typing import Protocol
 from ..model.core.errors import InputError
 from ..model.files.quantities import format_size
 
-BLOCK: int = 1 << 16
-"""Bytes that are kept together in memory."""
+BLOCK: int = 1 << 12
+"""Bytes that are kept together in memory: what most clients write at random, so no other bytes are copied."""
 
 
 class Data(Protocol):
@@ -25,7 +25,7 @@ class Data(Protocol):
         """Keep `data` at `offset` (bytes)."""
 
     def trim(self, offset: int, size: int) -> None:
-        """Forget `size` bytes at `offset`."""
+        """Forget `size` bytes at `offset`: the protocol does not say what is read there afterward."""
 
     @property
     def is_durable(self) -> bool:
@@ -52,7 +52,7 @@ class MemoryData:
     """
 
     def __init__(self, capacity: int, limit: int, base: Path | None = None) -> None:
-        self._blocks: dict[int, bytearray | None] = {}  # None: trimmed, so it hides the image
+        self._blocks: dict[int, bytes] = {}
         self._used = 0
         self._limit = limit
         self._base = -1 if base is None else _opened(base, os.O_RDONLY, "--base", capacity)
@@ -71,19 +71,19 @@ class MemoryData:
             length = min(BLOCK - inside, end - offset)
             block = self._blocks.get(number)
             if block is not None:
-                parts.append(bytes(block[inside : inside + length]))
-            elif self._base < 0 or number in self._blocks:
-                parts.append(bytes(length))
+                parts.append(block if length == BLOCK else block[inside : inside + length])
             else:
-                parts.append(_read(self._base, offset, length))
+                while length < end - offset and (offset + length) // BLOCK not in self._blocks:
+                    length = min(length + BLOCK, end - offset)
+                parts.append(bytes(length) if self._base < 0 else _read(self._base, offset, length))
             offset += length
-        return b"".join(parts)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def write(self, offset: int, data: bytes) -> None:
         """See :meth:`Data.write`."""
         first, last = offset // BLOCK, (offset + len(data) - 1) // BLOCK
         blocks = self._blocks
-        added = BLOCK * sum(blocks.get(number) is None for number in range(first, last + 1))
+        added = BLOCK * sum(number not in blocks for number in range(first, last + 1))
         if self._used + added > self._limit:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._used += added
@@ -91,21 +91,22 @@ class MemoryData:
         for number in range(first, last + 1):
             inside = offset + done - number * BLOCK
             length = min(BLOCK - inside, len(data) - done)
-            block = blocks.get(number)
-            if block is None:
-                block = blocks[number] = bytearray(self.read(number * BLOCK, BLOCK))
-            block[inside : inside + length] = data[done : done + length]
+            part = data[done : done + length]
+            if length < BLOCK:
+                before = self.read(number * BLOCK, BLOCK)
+                part = before[:inside] + part + before[inside + length :]
+            blocks[number] = part
             done += length
 
     def trim(self, offset: int, size: int) -> None:
-        """See :meth:`Data.trim`; whole blocks give their memory back, and the rest of the range keeps its bytes."""
-        for number in range(-(-offset // BLOCK), (offset + size) // BLOCK):
-            if self._blocks.get(number) is not None:
-                self._used -= BLOCK
-            if self._base < 0:
-                self._blocks.pop(number, None)
-            else:
-                self._blocks[number] = None
+        """See :meth:`Data.trim`; whole blocks give their memory back, so zeros or the image are read there again."""
+        first, end = -(-offset // BLOCK), (offset + size) // BLOCK
+        blocks = self._blocks
+        wide = end - first > len(blocks)
+        gone = [n for n in blocks if first <= n < end] if wide else [n for n in range(first, end) if n in blocks]
+        self._used -= BLOCK * len(gone)
+        for number in gone:
+            del blocks[number]
 
     def sync(self) -> None:
         """See :meth:`Data.sync`; memory has no stable storage."""

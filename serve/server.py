@@ -26,7 +26,7 @@ from .connection import HANDSHAKE_S, Connection
 from .control import ControlConnection, Operator
 from .counts import Counts
 from .data import Data, FileData, MemoryData
-from .pace import Pace
+from .pace import Pace, precise_loop
 from .service import Service
 from .trace import TraceFile
 
@@ -199,6 +199,10 @@ class Server:
         """See :meth:`.connection.Export.answered`."""
         self._pace.answered(io)
 
+    def send_later(self, send: Callable[[], None]) -> None:
+        """See :meth:`.connection.Export.send_later`."""
+        self._pace.send_later(send)
+
     def opened(self, connection: Connection) -> bool:
         """See :meth:`.connection.Export.opened`."""
         if len(self._connections) >= MOST_CONNECTIONS:
@@ -354,7 +358,8 @@ def serve(
             loop.add_signal_handler(number, server.end)
         await server.run(lambda: listening(server))
 
-    asyncio.run(main())
+    with asyncio.Runner(loop_factory=precise_loop) as runner:
+        runner.run(main())
     return server
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from math import isfinite
 from typing import Any
 
 from ..model.core.errors import ArrayFailed, InputError, ModelError
-from ..model.files.quantities import format_duration, format_size
+from ..model.files.quantities import format_duration, format_rate, format_size
 from ..model.raid.resync.spares import HotSpares, MemberSlot
 from .array import ServedArray
 
@@ -91,6 +92,22 @@ class Service:
         except ModelError as error:
             raise InputError("array", f"found {error}", "expected: a whole array that is not being checked") from None
         return f"{chosen} is being checked"
+
+    def limit(self, rate: float, name: str | None = None) -> str:
+        """Let the rebuild or check at work (default: all of them) go at `rate` (bytes/s of a member) at most.
+
+        That is md's ``sync_speed_max``. The thread compares it with its mean speed in the last half minute.
+        """
+        found = {array: resync for array, resync in self._array.at_work() if name in (None, array)}
+        if not found:
+            known = _listed(array for array, _ in self._array.at_work())
+            raise InputError("array", f"found {name or 'no array'} without a rebuild or check", f"expected: {known}")
+        for resync in found.values():
+            least = min(rate, resync.settings.speed_min)
+            resync.settings = replace(resync.settings, speed_min=least, speed_max=rate)
+        words = {"recover": "rebuild"}
+        named = " and ".join(f"{words.get(each.action, each.action)} of {array}" for array, each in found.items())
+        return f"{named}: {format_rate(rate)} at most"
 
     def slow(self, drive: str, factor: float) -> str:
         """Make each command of a drive take `factor` times as long, one after the other; 1: as it should be."""

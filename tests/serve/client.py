@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import struct
 import threading
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from raidsim.scenarios.documents.document import document_from
 from raidsim.serve import protocol as nbd
+from raidsim.serve.pace import precise_loop
 from raidsim.serve.server import ServeOptions, Server
 
 RAID5 = """
@@ -39,7 +39,7 @@ def served(tmp_path: Path, text: str = RAID5, *, handshake_s: float = 10.0, **op
     server = Server(document_from(text).spec(), chosen)
     server.handshake_s = handshake_s
     ready, failed = threading.Event(), []
-    loop = asyncio.new_event_loop()
+    loop = precise_loop()
 
     def main() -> None:
         try:

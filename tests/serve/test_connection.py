@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import struct
 from pathlib import Path
 
 import pytest
 
+from raidsim.scenarios.documents.document import document_from
 from raidsim.serve import connection
 from raidsim.serve import protocol as nbd
-from raidsim.serve.server import MOST_CONNECTIONS
+from raidsim.serve.server import MOST_CONNECTIONS, ServeOptions, Server
 from raidsim.tests.serve.client import FLASH, RAID5, Client, raw, served
 
 KIB = 1024
@@ -189,3 +191,44 @@ def test_a_goodbye_waits_for_the_answers(tmp_path: Path) -> None:
         client.send(nbd.CMD_DISC)
         assert client.reply({cookie: 4096}) == (cookie, 0, bytes(4096))
         assert client.socket.recv(1) == b""
+
+
+class _Wire(asyncio.Transport):
+    """A transport that keeps what it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[bytes] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Keep `data`."""
+        self.sent.append(bytes(data))
+
+    def is_closing(self) -> bool:
+        """See :meth:`asyncio.BaseTransport.is_closing`."""
+        return False
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """See :meth:`asyncio.WriteTransport.set_write_buffer_limits`."""
+
+
+def test_answers_of_one_moment_go_out_together() -> None:
+    """Protects the rate: answers that are due together need one call of the system; others wait for nothing."""
+
+    async def answers() -> tuple[list[bytes], list[bytes]]:
+        server = Server(document_from(FLASH).spec(), ServeOptions(speed=1.0))
+        client, wire = connection.Connection(server), _Wire()
+        client.connection_made(wire)
+        go = struct.pack(">I", 3) + nbd.OPTION.pack(nbd.OPTION_MAGIC, nbd.OPT_GO, 6) + bytes(6)
+        reads = b"".join(nbd.REQUEST.pack(nbd.REQUEST_MAGIC, 0, nbd.CMD_READ, n, 512 * n, 512) for n in range(50))
+        client.data_received(go + reads)
+        handshake, wire.sent = wire.sent, []
+        server.array.engine.run_to(1.0)
+        server.pace.answer()
+        assert server.counts.document()["requests"]["read"]["count"] == 50
+        client.connection_lost(None)
+        return handshake, wire.sent
+
+    handshake, together = asyncio.run(answers())
+    assert [len(each) for each in together] == [50 * (nbd.SIMPLE.size + 512)]
+    assert len(handshake) == 4  # the greeting, and three replies to one option

@@ -54,6 +54,25 @@ def test_a_drive_is_failed_and_replaced_while_a_client_runs(tmp_path: Path) -> N
     assert not control.exists()
 
 
+def test_a_limit_slows_a_rebuild_and_gives_the_disks_to_the_client(tmp_path: Path) -> None:
+    """Protects "limit": a rebuild at full speed delays the client; at 1 MiB/s (`sync_speed_max`) it hardly does."""
+    control = tmp_path / "control.sock"
+    took = []
+    with served(tmp_path, control=control) as server, Client(tmp_path / "nbd.sock") as client:
+        assert "expected: none" in tell(control, "limit", rate="1MB/s")["error"]
+        tell(control, "fail", drive="disk1")
+        tell(control, "insert", drive="disk1")
+        for _ in range(2):
+            before = server.counts.latencies[0].total_ns
+            for n in range(20):
+                client.read((n * 7919 % 4096) * (1 << 20), 4096)
+            took.append(server.counts.latencies[0].total_ns - before)
+            assert tell(control, "limit", rate="1MiB/s")["done"] == "rebuild of md0: 1 MiB/s at most"
+        assert "expected: md0" in tell(control, "limit", rate=1e6, array="md1")["error"]
+        assert not tell(control, "limit", rate="0MB/s")["ok"]
+    assert took[1] < 0.5 * took[0]
+
+
 def test_a_slow_drive_slows_the_array_until_it_is_healed(tmp_path: Path) -> None:
     """Protects "slow" and its counter-test: reads take longer while a drive is slow, and no longer afterwards."""
     control = tmp_path / "control.sock"

@@ -58,7 +58,7 @@ def test_memory_has_a_limit_and_trims_give_it_back(tmp_path: Path) -> None:
         assert refused.value.errno == errno.ENOSPC
         assert store.read(2 * BLOCK - 1, 2) == bytes([before, before])
         store.trim(0, BLOCK + 100)
-        assert store.read(0, BLOCK) == bytes(BLOCK)
+        assert store.read(0, BLOCK) == bytes([before]) * BLOCK
         assert store.read(BLOCK, 1) == b"2"
         store.write(2 * BLOCK, b"5")
         assert store.read(2 * BLOCK, 1) == b"5"
@@ -73,7 +73,7 @@ def test_a_file_belongs_to_one_server(tmp_path: Path) -> None:
         FileData(path, SIZE)
     store.write(SIZE - 1, b"z")
     store.close()
-    with pytest.raises(InputError, match=r"--data: .* 640 KiB; expected: a file of at most"):
+    with pytest.raises(InputError, match=r"--data: .* 40 KiB; expected: a file of at most"):
         FileData(path, SIZE - 512)
     store = FileData(path, SIZE, read_only=True)
     assert store.read(SIZE - 1, 1) == b"z"
@@ -108,7 +108,7 @@ def test_a_flush_that_failed_once_fails_for_ever(tmp_path: Path, monkeypatch: py
 
 
 def test_flushed_data_survive_a_kill(tmp_path: Path) -> None:
-    """Protects what was flushed: the server is killed with SIGKILL, and the next one has the data and the socket."""
+    """Protects what was flushed: a server that is killed while it writes leaves each block as flushed, or newer."""
     scenario, data, path = tmp_path / "s.yaml", tmp_path / "data.img", tmp_path / "nbd.sock"
     scenario.write_text(RAID5)
     command = [sys.executable, "-m", "raidsim", "serve", str(scenario), "--unix", str(path), "--data", str(data)]
@@ -117,10 +117,19 @@ def test_flushed_data_survive_a_kill(tmp_path: Path) -> None:
         assert server.stderr is not None
         assert server.stderr.readline().startswith("serving md0 of")
         with Client(path) as client:
-            payload = random.Random(2).randbytes(1 << 20)
+            drawn = random.Random(2)
+            payload = drawn.randbytes(1 << 20)
             assert client.write(5 << 30, payload) == 0
+            slots = {slot: [drawn.randbytes(4096)] for slot in range(32)}
+            for slot, (block,) in slots.items():
+                assert client.write(4096 * slot, block) == 0
             assert client.ask(nbd.CMD_FLUSH) == 0
-            client.send(nbd.CMD_READ, 0, 4096)
+            for number in range(300):
+                slot, block = drawn.randrange(32), drawn.randbytes(4096)
+                slots[slot].append(block)
+                client.send(nbd.CMD_WRITE, 4096 * slot, 4096, block)
+                if number >= 200:
+                    client.reply({})
             server.send_signal(signal.SIGKILL)
     finally:
         server.kill()
@@ -128,6 +137,8 @@ def test_flushed_data_survive_a_kill(tmp_path: Path) -> None:
     assert data.stat().st_blocks * 512 < 4 << 20  # it is sparse
     with served(tmp_path, data=data) as again, Client(again.options.unix or tmp_path) as client:
         assert client.read(5 << 30, 1 << 20) == payload
+        found = [slots[slot].index(client.read(4096 * slot, 4096)) for slot in slots]
+        assert any(found)
 
 
 def test_connections_see_each_other(tmp_path: Path) -> None:
@@ -155,9 +166,10 @@ def test_connections_see_each_other(tmp_path: Path) -> None:
 
 
 def test_reads_of_memory_cost_no_memory() -> None:
-    """Protects memory: a terabyte that was never written is read without keeping a block."""
+    """Protects memory: a terabyte that was never written is read and trimmed without keeping a block."""
     store = MemoryData(1 << 40, BLOCK)
     began = time.process_time()
     assert store.read((1 << 40) - (32 << 20), 32 << 20) == bytes(32 << 20)
+    store.trim(0, 1 << 40)
     assert not store._blocks
     assert time.process_time() - began < 5

@@ -16,7 +16,7 @@ from raidsim.scenarios.documents.document import document_from
 from raidsim.serve import protocol as nbd
 from raidsim.serve.array import Io, ServedArray
 from raidsim.serve.counts import Counts
-from raidsim.serve.pace import Pace
+from raidsim.serve.pace import Pace, precise_loop
 from raidsim.tests.serve.client import FLASH, RAID5, Client, served
 
 
@@ -135,3 +135,18 @@ def test_fua_and_flush_reach_the_medium() -> None:
         flushes = [disk.flushes for disk in array.machine.disks.values()]
         assert any(flushes) is fua
     assert took[True] > took[False] + 0.001
+
+
+def test_a_timer_ends_within_a_millisecond() -> None:
+    """Protects the client's CPU time: the server sleeps until an answer is due, where epoll would sleep too long."""
+
+    async def shortest() -> float:
+        took_s = []
+        for _ in range(30):
+            began = time.perf_counter()
+            await asyncio.sleep(0.0003)
+            took_s.append(time.perf_counter() - began)
+        return min(took_s)
+
+    with asyncio.Runner(loop_factory=precise_loop) as runner:
+        assert 0.0003 <= runner.run(shortest()) < 0.0009
