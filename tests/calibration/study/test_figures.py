@@ -47,8 +47,8 @@ def compared(cells: list[dict[str, Any]], array: dict[str, Any] = IDLE_SECOND, *
 
 
 def test_drives_are_what_iostat_shows() -> None:
-    """Protects cells of iostat: commands of all members are those of the array, Little's law holds in each, and from 6.10
-    on %util is the share of the time with a command, but for whole ticks.
+    """Protects cells of iostat: commands of all members are those of the array, Little's law holds in each, and from
+    6.10 on %util is the share of the time with a command, but for whole ticks.
     """
     sets = ["disks=2", "drive=WD5000AAKS", "kernel=linux-6.12"]
     document = document_from(f"{{workload: {LOAD}}}".replace("'", ""), sets=sets)
