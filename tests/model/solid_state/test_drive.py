@@ -264,7 +264,12 @@ def test_a_controller_takes_each_4_kib_of_a_command() -> None:
     """Protects larger random I/Os at depth: 30 us for 4 KiB and 20 us for each further 4 KiB. One command alone waits
     for none of that. Counter-test: without `unit_time` 16 KiB are as many commands/s as 4 KiB.
     """
-    changes = {"command_rate": 1 / 30e-6, "dies": 64, "capacity": 128 * 200 * MIB, "flash": 160 * 200 * MIB}
+    changes: dict[str, Any] = {
+        "command_rate": 1 / 30e-6,
+        "dies": 64,
+        "capacity": 128 * 200 * MIB,
+        "flash": 160 * 200 * MIB,
+    }
     for size, unit_time, expected_us in ((4, "20us", 30), (16, "20us", 90), (16, "0us", 30)):
         found = Loaded(size=size * KIB, depth=32, unit_time=unit_time, **changes)
         assert 1e6 / found.iops == pytest.approx(expected_us, rel=0.03)
