@@ -23,7 +23,8 @@ from ..core.errors import ModelError
 from ..core.request import DIRECT, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WRITE_THROUGH, Request
 from ..schedulers import QueuedRequest
 from ..tasks.host import GIVE_WAY_S, Host
-from .multi_queue import BlkMqQueue
+from .io_statistics import BusyTicks
+from .multi_queue import MAX_SEGMENTS, BlkMqQueue
 from .throttle import Throttle
 
 
@@ -44,6 +45,8 @@ class HardwareQueues(BlkMqQueue):
         Largest request (max_sectors_kb).
     throttle
         Write-back throttling, or None.
+    max_segments, busy_ticks
+        As :class:`.multi_queue.BlkMqQueue` has them.
     """
 
     __slots__ = ("_free", "_freed_of", "_waiting_for", "_waking_of", "hardware_queues")
@@ -57,7 +60,9 @@ class HardwareQueues(BlkMqQueue):
         depth: int,
         hardware_queues: int = 1,
         max_request_bytes: int = 1_310_720,
+        max_segments: int = MAX_SEGMENTS,
         throttle: Throttle | None = None,
+        busy_ticks: BusyTicks = "requests",
     ) -> None:
         cores = host.cpu.cores
         if not 1 <= hardware_queues <= cores:
@@ -68,8 +73,10 @@ class HardwareQueues(BlkMqQueue):
             device,
             depth=depth,
             max_request_bytes=max_request_bytes,
+            max_segments=max_segments,
             spreads=hardware_queues > 1,
             throttle=throttle,
+            busy_ticks=busy_ticks,
         )
         self.hardware_queues = hardware_queues
         self.depth = depth * hardware_queues
@@ -100,7 +107,7 @@ class HardwareQueues(BlkMqQueue):
             self._plugged
             or self._sleepers
             or self._thread_plugs
-            or request.size > self.max_request_bytes
+            or request.size > self._fits
             or (counted and (request.op == TRIM or (throttle is not None and request.sync != DIRECT)))
         ):
             super().submit(request)
@@ -113,6 +120,7 @@ class HardwareQueues(BlkMqQueue):
         free[queue] -= 1
         request.submitted = now
         queued = QueuedRequest(request, now, self._finished)
+        self.statistics.made(now)
         if counted:
             self.queued_write_bytes += request.size
         if throttle is not None:
@@ -129,7 +137,9 @@ class HardwareQueues(BlkMqQueue):
             self._fall_asleep(request.issuer)
             return
         self._free[queue] -= 1
-        queued = QueuedRequest(request, self._engine._now, self._finished)
+        now = self._engine._now
+        queued = QueuedRequest(request, now, self._finished)
+        self.statistics.made(now)
         if self._throttle is not None:
             self._throttle.track(queued)
         plug = self._open_plug(request.issuer) if self._plugged or self._thread_plugs else None
@@ -144,6 +154,7 @@ class HardwareQueues(BlkMqQueue):
         self.device.submit(queued)
 
     def _done(self, queued: Any) -> None:
+        self.statistics.done(self._engine._now, queued)
         issuer = queued.issuer
         core = issuer % self._cores
         queue = core % self.hardware_queues

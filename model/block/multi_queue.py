@@ -19,12 +19,27 @@ from ..core.discard import pieces_of
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.join import Join
-from ..core.request import ASYNC, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WRITE, WRITE_THROUGH, Request
+from ..core.request import (
+    ASYNC,
+    CRYPT_THREADS,
+    PARITY_THREADS,
+    READ,
+    RESYNC_ISSUER,
+    RESYNC_THREADS,
+    TRIM,
+    WRITE,
+    WRITE_THROUGH,
+    Request,
+)
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import GIVE_WAY_S, Host
 from ..tasks.submitting_threads import SubmittingThreads
+from .io_statistics import BusyTicks, IoStatistics
 from .throttle import Throttle
 
+MAX_SEGMENTS: Final = 128
+"""Pieces of memory that a request may consist of, unless the driver takes more or fewer (BLK_MAX_SEGMENTS)."""
+_PAGE: Final = 4096
 _WAIT_QUEUES: Final = 8
 _LARGEST_WAKE_BATCH: Final = 8
 
@@ -58,17 +73,27 @@ class BlkMqQueue(SubmittingThreads):
         If true, the device has a write cache that loses its data without power (queue/write_cache is "write back"): a
         write with flush and FUA goes past the scheduler to the device. If false, it is queued as any write
         (block/blk-core.c, submit_bio_noacct, takes both flags off).
+    max_segments
+        Pieces of memory that a request may consist of. md's threads of RAID 4, 5 and 6 submit a bio for each page of a
+        stripe head, and each bio is a piece of its own, also next to another one in memory: so their requests have
+        this number of pages at most (block/blk-merge.c, ll_new_hw_segment and ll_merge_requests_fn).
+    busy_ticks
+        What iostat's ``%util`` counts (:mod:`.io_statistics`).
 
     Attributes
     ----------
     discard_bytes
         Largest discard; larger ones are split, and merging stops there.
+    most_of_pages
+        Largest request of md's threads of RAID 4, 5 and 6 (bytes).
     queued_write_bytes
         Writes and discards accepted and not complete.
     foreground_bytes
         Completed so far, but for resync.
     merges
         I/Os merged into a request of the plug.
+    statistics
+        What iostat shows of the device.
     """
 
     __slots__ = (
@@ -78,6 +103,7 @@ class BlkMqQueue(SubmittingThreads):
         "_dispatch_list",
         "_engine",
         "_finished",
+        "_fits",
         "_follows",
         "_free_tags",
         "_free_write_tags",
@@ -100,9 +126,11 @@ class BlkMqQueue(SubmittingThreads):
         "foreground_bytes",
         "max_request_bytes",
         "merges",
+        "most_of_pages",
         "queued_write_bytes",
         "scheduler",
         "spreads",
+        "statistics",
     )
 
     foreground_bytes: int
@@ -116,16 +144,19 @@ class BlkMqQueue(SubmittingThreads):
         depth: int,
         scheduler: Scheduler | None = None,
         max_request_bytes: int = 1_310_720,
+        max_segments: int = MAX_SEGMENTS,
         requests: int = 64,
         write_requests: int | None = None,
         only_async: bool = False,
         spreads: bool = False,
         throttle: Throttle | None = None,
         volatile_cache: bool = True,
+        busy_ticks: BusyTicks = "requests",
     ) -> None:
-        if depth < 1 or requests < 1 or max_request_bytes < 1:
+        if min(depth, requests, max_request_bytes, max_segments) < 1:
             raise ModelError(
-                f"{device.name}: depth {depth}, {requests} requests of up to {max_request_bytes} bytes; at least 1 each"
+                f"{device.name}: depth {depth}, {requests} requests of up to {max_request_bytes} bytes and "
+                f"{max_segments} segments; at least 1 each"
             )
         super().__init__(engine, host, device)
         self._engine = engine
@@ -133,13 +164,16 @@ class BlkMqQueue(SubmittingThreads):
         self.depth = depth
         self.scheduler = scheduler
         self._finished = self._done
+        self.statistics = IoStatistics(busy_ticks)
         # Whether the scheduler wants to know what is complete.
         self._follows = scheduler is not None and type(scheduler).completed is not Scheduler.completed
         self.max_request_bytes = max_request_bytes
+        self.most_of_pages = self._fits = min(max_segments * _PAGE, max_request_bytes)
         self.discard_bytes = device.discard_limits.most_bytes
         if scheduler is not None:
             scheduler.done = self._done
             scheduler.discard_bytes = self.discard_bytes
+            scheduler.most_of_pages = self.most_of_pages
         tags = depth if scheduler is None else requests
         self._free_tags = tags
         scarcest = tags if scheduler is None or write_requests is None else min(tags, write_requests)
@@ -187,13 +221,15 @@ class BlkMqQueue(SubmittingThreads):
             if thread is not None and thread.sleeps:
                 thread.backlog.append(functools.partial(self._enter, request))
                 return
-        if request.size <= self.max_request_bytes:
+        if request.size <= self._fits:
             self._submit_piece(request)
         else:
             self._enter(request)
 
     def _enter(self, request: Request) -> None:
         size, limit = request.size, self.max_request_bytes
+        if CRYPT_THREADS < request.issuer <= PARITY_THREADS:
+            limit = self.most_of_pages
         if size <= limit:
             self._submit_piece(request)
             return
@@ -271,7 +307,9 @@ class BlkMqQueue(SubmittingThreads):
         self._free_tags -= 1
         if limited:
             self._free_write_tags -= 1
-        queued = QueuedRequest(request, self._engine._now, self._finished)
+        now = self._engine._now
+        queued = QueuedRequest(request, now, self._finished)
+        self.statistics.made(now)
         if write and self._throttle is not None:
             self._throttle.track(queued)
         if sync == WRITE_THROUGH and self._volatile_cache:
@@ -326,6 +364,7 @@ class BlkMqQueue(SubmittingThreads):
         for queued in held:
             if scheduler.merge(queued, now):
                 self._free_tag(queued)
+                self.statistics.merged()
                 if self._throttle is not None:
                     self._throttle.merged(queued)
             else:
@@ -384,6 +423,7 @@ class BlkMqQueue(SubmittingThreads):
 
     def _done(self, queued: Any) -> None:
         self._in_flight -= 1
+        self.statistics.done(self._engine._now, queued)
         # The same as _free_tag(), inlined.
         self._free_tags += 1
         self._freed += 1

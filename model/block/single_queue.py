@@ -17,6 +17,7 @@ from ..core.engine import Engine
 from ..core.request import RESYNC_ISSUER, WRITE, Request
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import Host
+from .io_statistics import IoStatistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class BlockQueue(Wrapper):
         Writes queued or at the device.
     foreground_bytes
         Completed so far, but for resync.
+    statistics
+        What iostat shows of the device.
     """
 
     __slots__ = (
@@ -82,6 +85,7 @@ class BlockQueue(Wrapper):
         "limit_requests",
         "queued_write_bytes",
         "scheduler",
+        "statistics",
     )
 
     foreground_bytes: int
@@ -104,6 +108,7 @@ class BlockQueue(Wrapper):
         self._host = host
         self.scheduler = scheduler
         scheduler.done = self._done
+        self.statistics = IoStatistics()
         self.depth = depth
         self.limit_bytes = limit_bytes
         self.limit_requests = limit_requests
@@ -156,7 +161,10 @@ class BlockQueue(Wrapper):
                 self._plug_timer = self._engine.call_at(now + plug.delay_s, self._plug_expired)
         if request.op == WRITE:
             self.queued_write_bytes += request.size
+        before = scheduler.queued[0] + scheduler.queued[1]
         scheduler.add(request, now)
+        for _ in range(scheduler.queued[0] + scheduler.queued[1] - before):
+            self.statistics.made(now)
         if self._plugged:
             assert plug is not None
             if plug.requests and scheduler.queued[0] + scheduler.queued[1] >= plug.requests:
@@ -223,9 +231,11 @@ class BlockQueue(Wrapper):
     def _done(self, queued: Request) -> None:
         assert isinstance(queued, QueuedRequest)
         scheduler = self.scheduler
+        now = self._engine._now
         self._in_flight -= 1
+        self.statistics.done(now, queued)
         self._complete(queued)
-        scheduler.completed(queued, self._engine._now)
+        scheduler.completed(queued, now)
         if queued.op == WRITE:
             self.queued_write_bytes -= queued.size
         if queued.issuer != RESYNC_ISSUER:

@@ -115,6 +115,8 @@ class FioEngine:
         self.counting = timing.ramp_s <= 0
         self.cpu_s = self.owed_s = 0.0
         self.statistics = FioStatistics(engine._now)
+        if timing.direct:
+            host.passing_s[issuer] = 0.0
 
     @property
     def now(self) -> float:
@@ -162,21 +164,23 @@ class FioEngine:
         self._outstanding += count
         statistics.submitted(count, self._outstanding)
         now, is_async, syncs = engine._now, self._is_async, self._timing.sync_writes
-        host, issuer, stalled = self._host, self.issuer, 0.0
+        host, issuer, stalled, passing = self._host, self.issuer, 0.0, 0.0
         for file, op, offset, size, began_s in queued:
             if file.inode is not None and (self._seeks or not file.on_device):
                 yield from self._wait_for_inode(file.inode, file, offset, size)
                 now = engine._now
-            parent = (began_s, now if is_async else began, file, offset)
+            parent = [began_s, now if is_async else began, file, offset]
             file.submit(op, offset, size, self._synced if syncs and op == WRITE else self._done, issuer, parent)
             if host.stalled_issuer == issuer:
                 stalled = host.stalled_s(issuer, now)
+            passing += host.take_passing_s(issuer)
             if is_async:
-                statistics.directions[op].slat.add(now + stalled - began_s)
+                parent[1] = now + passing
+                statistics.directions[op].slat.add(now + stalled + passing - began_s)
             if not file.device.has_room:
                 yield from self._slept(file)
-        if stalled:
-            self._spend(stalled)
+        if stalled or passing:
+            self._spend(stalled + passing)
         for device in devices:
             device.unplug()
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from .catalogue import KernelName, canonical, choice_of_kernels, kernel, kernel_names
 from .distributions import distributions
-from .spec import LEAST_REQUESTS, MOST_REQUESTS, KernelSpec, SchedulerName
+from .queue_section import LEAST_REQUESTS, MOST_REQUESTS, SchedulerName
+from .spec import KernelSpec
 
 __all__ = [
     "LEAST_REQUESTS",

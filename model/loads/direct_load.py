@@ -303,6 +303,8 @@ class ClosedLoad(DirectLoad):
         self._cpu = cpu if submit_s or complete_s else None
         self._core = core_of(issuer, device, cpu)
         self._host = host
+        if host is not None and self._cpu is not None:
+            host.passing_s[self._stream] = 0.0
         self._outstanding = 0
         self._reaped = 0
         self._running = True
@@ -348,8 +350,8 @@ class ClosedLoad(DirectLoad):
         if self._may_submit():
             self._submit_batch()
             host, cpu = self._host, self._cpu
-            if host is not None and cpu is not None and host.stalled_issuer == self._stream:
-                seconds = host.stalled_s(self._stream, self._engine._now)
+            if host is not None and cpu is not None:
+                seconds = host.take_passing_s(self._stream) + host.stalled_s(self._stream, self._engine._now)
                 if seconds and not self._may_submit():
                     cpu.spend(seconds, self._core)
                 else:

@@ -11,13 +11,21 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 
-from ..core.request import TRIM, WRITE, Request
+from ..core.request import CRYPT_THREADS, PARITY_THREADS, TRIM, WRITE, Request
 
 
 class QueuedRequest(Request):
-    """A request as the driver sees it: one or more adjacent block I/Os."""
+    """A request as the driver sees it: one or more adjacent block I/Os.
 
-    __slots__ = ("arrived", "parts", "passes", "position")
+    Attributes
+    ----------
+    made
+        When it was made (s).
+    arrived
+        When its scheduler got it (s), which may be later: it may have been plugged.
+    """
+
+    __slots__ = ("arrived", "made", "parts", "passes", "position")
 
     def __init__(self, first: Request, now: float, done: Callable[[Request], None]) -> None:
         # As Request does it, without the call: this runs for every I/O.
@@ -30,7 +38,7 @@ class QueuedRequest(Request):
         self.parent = None
         self.submitted = 0.0
         self.parts = [first]
-        self.arrived = now
+        self.arrived = self.made = now
         self.passes = 0
 
 
@@ -46,17 +54,19 @@ class Scheduler:
     ----------
     discard_bytes
         Largest discard that merging may build (bytes); set by the queue.
+    most_of_pages
+        Largest request that merging may build of what md's threads of RAID 4, 5 and 6 submit (bytes); set by the queue.
     queued
         How many requests wait: reads, and writes with discards.
     """
 
-    __slots__ = ("_by_end", "_by_start", "discard_bytes", "done", "max_bytes", "merges", "queued")
+    __slots__ = ("_by_end", "_by_start", "discard_bytes", "done", "max_bytes", "merges", "most_of_pages", "queued")
 
     idles = False
     """Whether it may keep the device idle although something is queued: see :meth:`wake_at`."""
 
     def __init__(self, max_bytes: int) -> None:
-        self.max_bytes = max_bytes
+        self.max_bytes = self.most_of_pages = max_bytes
         self.discard_bytes = 0
         self.merges = 0
         self.queued = [0, 0]
@@ -82,7 +92,10 @@ class Scheduler:
         """
         op, start = request.op, request.offset
         by_end, by_start = self._by_end[op], self._by_start[op]
-        most = self.max_bytes if op != TRIM else self.discard_bytes
+        if op == TRIM:
+            most = self.discard_bytes
+        else:
+            most = self.most_of_pages if CRYPT_THREADS < request.issuer <= PARITY_THREADS else self.max_bytes
         neighbour = by_end.get(start)
         if neighbour is not None and neighbour.size + request.size <= most:
             del by_end[start]

@@ -12,8 +12,8 @@ hold no data, are read without flash.
 
 Sources: those of the parts; NVM Express base specification 2.0 (queue pairs, flush, deallocate).
 
-The controller looks up and changes the map for each unit that garbage collection moves: that takes a part of its
-commands/s (`move_share`).
+The controller takes a part of its commands/s for each unit that garbage collection moves (`move_share`), and for each
+4 KiB of a command after the first (`unit_time`). The command itself does not wait for that, but the next one does.
 
 Limits: no page is read a second time; a drive never gets too hot; utilization counts what is booked, which reaches
 ahead by as much as the write buffer holds.
@@ -35,7 +35,7 @@ from .flash import CODEWORD, Flash
 from .map_cache import MapCache
 from .media import Media, ReadAhead, Stream
 from .placement import TABLE_MASK, Placement
-from .spec import SolidStateSpec
+from .spec import UNIT_BYTES, SolidStateSpec
 from .timeline import Timeline
 from .translation import InPlace, Translation
 from .write_buffer import WriteBuffer
@@ -71,9 +71,9 @@ class SolidState(DriveStatistics):
         "_ahead",
         "_book_up",
         "_buffer",
+        "_byte_s",
         "_codeword_s",
         "_codeword_up_s",
-        "_command_free",
         "_engine",
         "_expected",
         "_finished",
@@ -121,9 +121,9 @@ class SolidState(DriveStatistics):
         self._inverse_rate = 1.0 / spec.interface_rate
         self._up = Timeline(CODEWORD * self._inverse_rate)
         self._down = Timeline(CODEWORD * self._inverse_rate) if spec.full_duplex else self._up
-        self._command_s, self._command_free = 1.0 / spec.command_rate, 0.0
-        self.moving_s = 0.0
+        self._command_s, self._command_free, self.moving_s = 1.0 / spec.command_rate, 0.0, 0.0
         self._move_s = spec.move_share * self._command_s / spec.mapping_unit
+        self._byte_s = spec.unit_time / UNIT_BYTES
         self._read_s, self._write_s = spec.read_overhead, spec.write_overhead
         self._flush_s = spec.write_overhead if spec.flush_time is None else spec.flush_time
         self._unsafe, self._safe_s = False, 0.0  # whether anything was written since a flush, and when that is over
@@ -274,13 +274,13 @@ class SolidState(DriveStatistics):
         begin = self._command_free
         self._command_free = begin = (begin if begin > now else now) + self._command_s
         op = request.op
+        if self._byte_s and request.size > UNIT_BYTES and op <= WRITE:
+            self._occupy(self._byte_s * (request.size - UNIT_BYTES))
         if op == READ:
             at = self._read(now, begin + self._read_s, request.offset, request.size)
         elif op == WRITE:
             if self._move_s:
-                moving_s = self._move_s * self._translation.moved_for(request.size)
-                self._command_free += moving_s
-                self.moving_s += moving_s
+                self._occupy(self._move_s * self._translation.moved_for(request.size))
             at = self._write(now, begin + self._write_s, request.offset, request.size)
             if request.sync == WRITE_THROUGH and not self.spec.power_loss_protection:
                 at = self._make_safe(now, at)

@@ -25,12 +25,14 @@ class DriveStatistics(Device):
     busy_s
         Time (s) with at least one request in the drive, up to the last submission or completion.
     moving_s
-        Time (s) of the controller for units that collection moves, since the drive was made.
+        Time (s) of the controller for units that collection moves, and for those of a command after the first, since
+        the drive was made.
     """
 
     __slots__ = (
         "_base",
         "_busy_from",
+        "_command_free",
         "_command_s",
         "_down",
         "_flash",
@@ -52,6 +54,7 @@ class DriveStatistics(Device):
 
     name: str
     spec: SolidStateSpec
+    _command_free: float
     _command_s: float
     _flash: Flash
     _up: Timeline
@@ -67,6 +70,11 @@ class DriveStatistics(Device):
         self.latency_s = self.busy_s = 0.0
         self._busy_from = now
         self._base = self._totals()
+
+    def _occupy(self, seconds: float) -> None:
+        """Keep the controller busy for so long (s) after the command that it has just taken."""
+        self._command_free += seconds
+        self.moving_s += seconds
 
     def _totals(self) -> dict[str, float]:
         """What the parts have counted since the drive was made, and the commands inside."""

@@ -21,6 +21,8 @@ of 1 and 2 steps in 48 and 64 us, which is 2.0 steps (H. Li et al., "The CASE of
 1, 2 and 4 steps takes 56.5, 77.5 and 106 us, which is 2.5 (M. Jung et al., "SimpleSSD", IEEE Computer Architecture
 Letters 2018)."""
 
+UNIT_BYTES: Final = 4096
+"""What `unit_time` is the time of."""
 MOVE_SHARE: Final = 0.7
 """The work of a controller for a moved unit, in commands: the map is looked up and changed, but no host is served.
 Calibrated on the random writes of data sheets: a larger share would limit the Solidigm P5810, which reaches 95 % of its
@@ -71,8 +73,10 @@ class SolidStateSpec(Spec):
         comes first.
     read_overhead, write_overhead
         Time of the controller and its firmware for a command, without the flash.
-    command_rate
-        Commands/s that the controller takes at most.
+    command_rate, unit_time
+        Commands/s that the controller takes at most, of up to 4 KiB each; its time for each further 4 KiB of a command
+        (error correction and transfer through its memory). Garbage collection takes `unit_time` for each 4 KiB that it
+        moves. 0: larger commands take no more, and what collection moves takes a share of a command (`move_share`).
     queue_depth, queues
         Commands that it takes at once in each queue, and queues.
     write_buffer, power_loss_protection
@@ -118,6 +122,7 @@ class SolidStateSpec(Spec):
     read_overhead: Duration
     write_overhead: Duration
     command_rate: float = Field(gt=0)
+    unit_time: Duration = Field(default=0.0, ge=0)
     queue_depth: int = Field(default=1023, ge=1, le=65536)
     queues: int = Field(default=1, ge=1, le=65536)
     write_buffer: PositiveSize
@@ -208,9 +213,13 @@ class SolidStateSpec(Spec):
     def move_share(self) -> float:
         """Commands that the controller could have taken for each unit that collection moves.
 
-        None on SATA, where the cable sets the commands/s, and where nothing is collected.
+        Without a `unit_time` none on SATA, where the cable sets the commands/s. None where nothing is collected.
         """
-        return MOVE_SHARE if self.full_duplex and not self.in_place else 0.0
+        if self.in_place:
+            return 0.0
+        if self.unit_time:
+            return self.unit_time * self.command_rate * self.mapping_unit / UNIT_BYTES
+        return MOVE_SHARE if self.full_duplex else 0.0
 
     @property
     def by_commands(self) -> SolidStateSpec:

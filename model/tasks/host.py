@@ -80,6 +80,10 @@ class Host:
         CPU time (s) that kernel threads owe for commands to drives, by the stream they issue: a thread that is here
         pays for its own commands. It makes them, and the drive interrupts the core that it runs on (block/blk-mq.c,
         blk_mq_complete_need_ipi). The commands of the others cost any core.
+    passing_s
+        CPU time (s) that arrays took inside the submissions of programs' threads and that these have not yet paid for,
+        by the stream they issue. md maps, clones and passes on an I/O in the context of its submitter, so a thread that
+        is here pays for that; the others cost any core.
     shrinkers
         What gives back the memory that caches of the kernel have grown by, when caches are dropped.
     writer_turns
@@ -94,6 +98,7 @@ class Host:
         "commands",
         "cpu",
         "owed_s",
+        "passing_s",
         "plug",
         "plug_limits",
         "prices",
@@ -117,6 +122,7 @@ class Host:
         self.plug = TaskPlug(limits=self.plug_limits)
         self.thread_plugs: dict[int, TaskPlug] = {}
         self.owed_s: dict[int, float] = {}
+        self.passing_s: dict[int, float] = {}
         self.shrinkers: list[Callable[[], None]] = []
         self.writer_turns = WriterTurns(cpu.cores)
         self.stalled_issuer = 0
@@ -133,6 +139,20 @@ class Host:
         """
         if self.thread_an_array and self.cpu.cores > 1 and self._command_s:
             self.owed_s[issuer] = 0.0
+
+    def pass_on(self, seconds: float, issuer: int) -> None:
+        """Charge the thread of a stream for what an array does inside its submission, or any core."""
+        if issuer in self.passing_s:
+            self.passing_s[issuer] += seconds
+        else:
+            self.cpu.interrupt(seconds)
+
+    def take_passing_s(self, issuer: int) -> float:
+        """What arrays took inside the submissions of a thread (s), which it pays now."""
+        passing_s = self.passing_s.get(issuer, 0.0)
+        if passing_s:
+            self.passing_s[issuer] = 0.0
+        return passing_s
 
     def take_owed_s(self, issuer: int) -> float:
         """What a kernel thread owes for its commands (s), which it pays now."""

@@ -57,6 +57,7 @@ class PlugQueue(Protocol):
     """A device's queue, whose requests a plug holds."""
 
     max_request_bytes: int
+    most_of_pages: int
     discard_bytes: int
 
     def take_plugged(self, held: list[QueuedRequest]) -> None:
@@ -70,7 +71,8 @@ class TaskPlug:
     ----------
     block_bytes
         What the task submits comes in blocks of this size in ascending order, although several blocks are given as one
-        request: so a request of more than one block cannot go before another one. 0: each request is one I/O.
+        request: so a request of more than one block cannot go before another one, and what merges is limited to the
+        queue's `most_of_pages`. 0: each request is one I/O.
     limits
         How much it holds.
 
@@ -142,7 +144,10 @@ class TaskPlug:
             return False
         newest = held[-1]
         size = newest.size + request.size
-        most = queue.max_request_bytes if request.op != TRIM else queue.discard_bytes
+        if request.op == TRIM:
+            most = queue.discard_bytes
+        else:
+            most = queue.most_of_pages if self._block_bytes else queue.max_request_bytes
         if newest.op != request.op or size > most or request.sync == WRITE_THROUGH:
             return False
         if newest.offset + newest.size == request.offset:

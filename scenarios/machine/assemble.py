@@ -230,7 +230,9 @@ class Assembly:
                 depth=plan.depth,
                 hardware_queues=plan.hardware_queues,
                 max_request_bytes=plan.max_request,
+                max_segments=plan.max_segments,
                 throttle=throttle,
+                busy_ticks=section.busy_ticks,
             )
         else:
             scheduler = made_scheduler(plan, engine, self._readers)
@@ -242,11 +244,13 @@ class Assembly:
                     depth=plan.depth,
                     scheduler=scheduler,
                     max_request_bytes=plan.max_request,
+                    max_segments=plan.max_segments,
                     requests=plan.requests,
                     write_requests=plan.write_requests,
                     only_async=plan.scheduler != "mq-deadline",
                     spreads=plan.hardware_queues > 1,
                     throttle=throttle,
+                    busy_ticks=section.busy_ticks,
                 )
             else:
                 plug = PlugSettings(section.plug_requests, section.plug_delay)

@@ -14,7 +14,8 @@ from ...model.controller.catalogue import ControllerSpec
 from ...model.crypt.dm_crypt import CryptSettings
 from ...model.drives.catalogue import AnyDrive
 from ...model.file_system import FileSystemSettings
-from ...model.kernels.spec import QueueSection, Raid1Section, Raid10Section, SchedulerName, SuperblockSection
+from ...model.kernels.queue_section import QueueSection, SchedulerName
+from ...model.kernels.spec import Raid1Section, Raid10Section, SuperblockSection
 from ...model.layouts import Layout
 from ...model.memory.raw_cache import RawCacheSettings
 from ...model.memory.settings import PageCacheSettings
@@ -79,6 +80,8 @@ class QueuePlan:
         Write-back throttling's target for the latency of reads (s); 0: there is none.
     throttle_requests
         Requests that throttling begins with.
+    max_segments
+        Pieces of memory that a request may consist of.
     """
 
     name: str
@@ -94,6 +97,7 @@ class QueuePlan:
     rotational: bool
     throttle_s: float
     throttle_requests: int
+    max_segments: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,6 +190,7 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
             hardware_queues=min(machine.cpu.cores, queues) if section.multiqueue else 1,
             single=section.single_queue_drivers and queues == 1,
             rotational=spec.rotational,
+            interface=spec.interface,
             scheduler=instance.scheduler,
             nr_requests=instance.nr_requests,
             max_request=instance.max_request,

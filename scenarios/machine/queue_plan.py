@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from ...model.block.multi_queue import MAX_SEGMENTS
 from ...model.kernels import SchedulerName
-from ...model.kernels.spec import QueueSection
+from ...model.kernels.queue_section import QueueSection
 from ...model.schedulers import bfq as bfq_scheduler
 from ...model.schedulers import kyber as kyber_scheduler
 from .parts import QueuePlan
+
+_SEGMENTS = {"NVMe": 127, "SATA": 168}
+"""Pieces of memory in a request, where the driver takes another number than 128: drivers/nvme/host/pci.c,
+NVME_MAX_SEGS, and drivers/ata/ahci.h, AHCI_MAX_SG. Drivers of SAS adapters take 128 (drivers/scsi/mpt3sas, Kconfig)."""
 
 
 def queue_plan(
@@ -17,6 +22,7 @@ def queue_plan(
     hardware_queues: int = 1,
     single: bool = False,
     rotational: bool = True,
+    interface: str = "",
     scheduler: SchedulerName | None = None,
     nr_requests: int | None = None,
     max_request: int | None = None,
@@ -38,6 +44,8 @@ def queue_plan(
         If true, its driver has the request queue of before blk-mq (`single_queue_drivers` of a kernel with both).
     rotational
         Whether it turns.
+    interface
+        Of the drive: "PCIe 4.0 x4 NVMe", "SATA 6Gb/s".
     scheduler, nr_requests, max_request, wbt_lat
         As :class:`raidsim.scenarios.description.machine.DriveInstance` has them; None for the kernel's choice.
     """
@@ -76,6 +84,7 @@ def queue_plan(
         rotational=rotational,
         throttle_s=throttle_s if section.multiqueue else 0.0,
         throttle_requests=first,
+        max_segments=next((_SEGMENTS[bus] for bus in interface.split() if bus in _SEGMENTS), MAX_SEGMENTS),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from ...model.core.exact_sums import sum_in_order
 from ...model.statistics import bottleneck
 from ...model.tasks.prices import NotedPrices
-from ..machine.assemble import Drive
+from ..machine.assemble import Drive, Queue
 from .base.prediction import DriveActivity, Prediction
 from .base.run import Run
 from .base.wear import wear
@@ -41,18 +41,22 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: Mapping[str, f
         scale=machine.scale,
         wear=wear(machine.disks.values(), run.span),
         prices_read=prices_read(machine.price_lists),
-        drives=tuple(drive_activity(disk, run.span) for disk in machine.disks.values()),
+        drives=tuple(drive_activity(disk, machine.queues.get(name), run.span) for name, disk in machine.disks.items()),
     )
 
 
-def drive_activity(drive: Drive, span_s: float) -> DriveActivity:
-    """What a drive did in `span_s` seconds."""
+def drive_activity(drive: Drive, queue: Queue | None, span_s: float) -> DriveActivity:
+    """What iostat shows of a drive in `span_s` seconds; of one without a queue of the host, what the drive did."""
     commands = drive.reads + drive.writes
+    busy_s, waited_s, completed = drive.busy_s, drive.latency_s, commands
+    if queue is not None:
+        counted = queue.statistics
+        busy_s, waited_s, completed = counted.busy_s, counted.waited_s, counted.completed
     return DriveActivity(
         drive.name,
         commands / span_s if span_s else 0.0,
-        drive.latency_s / commands if commands else 0.0,
-        min(1.0, drive.busy_s / span_s) if span_s else 0.0,
+        waited_s / completed if completed else 0.0,
+        min(1.0, busy_s / span_s) if span_s else 0.0,
     )
 
 

@@ -17,7 +17,7 @@ from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
 from ...core.flush import flush_all
 from ...core.join import Join
-from ...core.request import ASYNC, DAEMON_ISSUER, READ, RESYNC_ISSUER, TRIM, Request
+from ...core.request import ASYNC, DAEMON_ISSUER, FLUSHER_ISSUER, READ, RESYNC_ISSUER, TRIM, Request
 from ...layouts import Layout
 from ...tasks.host import Host
 from ...tasks.prices import UNPAID, NotedPrices
@@ -289,7 +289,7 @@ class Array(Device):
             for slot, offset, size in ranges
             if slot not in absent and not self._members[slot].discard_limits.refusal
         ]
-        self._charge(self.prices.bio_s * len(taken))
+        self._charge(self.prices.bio_s * len(taken), issuer)
         if not taken:
             self._engine.call_at(self._engine._now, lambda _: done())
             return
@@ -380,10 +380,10 @@ class Array(Device):
         else:
             self.resync_thread.end_range()
 
-    def _charge(self, seconds: float) -> None:
-        """Charge the host for work of the array's kernel thread."""
+    def _charge(self, seconds: float, issuer: int = FLUSHER_ISSUER) -> None:
+        """Charge the thread of a stream for what the array does inside its submission; a kernel thread unless given."""
         if seconds and self.host is not None:
-            self.host.cpu.interrupt(seconds)
+            self.host.pass_on(seconds, issuer)
 
     def _charge_before(self, seconds: float, then: Callable[[], None]) -> None:
         """Charge the host for work of the array's kernel thread, and go on with `then` when it is done.

@@ -142,7 +142,7 @@ class MirrorArray(Array):
         balance = self._balance
         parts = balance.divide(request, self._readable)
         self.member_reads += len(parts)
-        self._charge(self.prices.clone_s * len(parts))
+        self._charge(self.prices.clone_s * len(parts), request.issuer)
         done = part_done(request, len(parts), ticket, barrier, balance)
 
         for slot, offset, size in parts:
@@ -162,7 +162,7 @@ class MirrorArray(Array):
         self.member_writes += len(slots)
         clones = max(1, request.size // PAGE) if self._clones_pages else 1
         if request.sync == DIRECT or not self.submission_s_per_page:
-            self._charge(self.prices.clone_s * len(slots) * clones)
+            self._charge(self.prices.clone_s * len(slots) * clones, request.issuer)
         for slot in slots:
             balance.started(slot, request)
             self._members[slot].submit(Request(WRITE, request.offset, request.size, done, request.issuer, sync, slot))

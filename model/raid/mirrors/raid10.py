@@ -135,7 +135,7 @@ class Raid10Array(Array):
             return
         pieces = self._copies(request.offset, request.size)
         self.member_reads += len(pieces)
-        self._charge(self.prices.clone_s * len(pieces) + self.prices.bio_s * (len(pieces) - 1))
+        self._charge(self.prices.clone_s * len(pieces) + self.prices.bio_s * (len(pieces) - 1), request.issuer)
         self._send(request, iter(pieces), part_done(request, len(pieces), ticket, barrier, self._balance))
 
     def _send(self, request: Request, left: Iterator[Copies], done: Callable[[Request], None]) -> None:
@@ -170,7 +170,7 @@ class Raid10Array(Array):
         ]
         balance = self._balance
         self.member_writes += len(written)
-        self._charge(self.prices.clone_s * len(written) + self.prices.bio_s * (len(pieces) - 1))
+        self._charge(self.prices.clone_s * len(written) + self.prices.bio_s * (len(pieces) - 1), request.issuer)
         done = part_done(request, len(written), ticket, barrier, balance)
 
         sync = WAITED if request.sync == DIRECT else request.sync

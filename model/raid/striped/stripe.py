@@ -72,7 +72,7 @@ class StripeArray(Array):
             self.reads += 1
             self.member_reads += count
         if self.host is not None:
-            self._charge(self.host.prices.bio_s * count)
+            self._charge(self.host.prices.bio_s * count, request.issuer)
         if count == 1:
             member, offset, size, _ = pieces[0]
             self._members[member].submit(Request(op, offset, size, forward, request.issuer, request.sync, request))

@@ -58,9 +58,16 @@ class DriveActivity:
     iops
         Commands that the drive completed per second.
     mean_s
-        Mean time (s) of a command from its arrival at the drive to its completion; 0 without commands.
+        Mean time (s) of a request from when the kernel made it to its completion (iostat's ``await``), with the time
+        in a plug and in the I/O scheduler; 0 without requests.
     utilization
-        Share of the time in which the drive had a command (iostat's ``%util``), 0 to 1.
+        Share of the time with a request, as the kernel's clock ticks count it (iostat's ``%util``), 0 to 1
+        (:mod:`raidsim.model.block.io_statistics`).
+
+    Notes
+    -----
+    The host's kernel does not see the drives of a hardware controller. Of these the figures are those of the drive:
+    time from a command's arrival to its completion, and share of the time with a command.
     """
 
     name: str

@@ -47,6 +47,8 @@ class Run(ABC):
         self.began = now
         for disk in machine.disks.values():
             disk.start_statistics(now)
+        for queue in machine.queues.values():
+            queue.statistics.begin()
         for link in machine.all_links:
             link.start_statistics(now)
         if machine.network is not None:

@@ -35,3 +35,30 @@ def test_a_job_with_one_io_waits_for_its_core(engine: str) -> None:
 def test_a_busy_core_does_not_sleep() -> None:
     """With 64 I/Os outstanding the core has no time to sleep, and the states change nothing."""
     assert latency(STATES, 64).mean == pytest.approx(latency("[]", 64).mean, rel=0.01)
+
+
+ARRAY = """
+name: an array of two drives
+machine:
+  model: nvme-server
+  cpu: {{model: server-core, cores: 8, prices: {{bio: {bio}, clone: 3us}}}}
+  drives: {{model: Intel-Optane-P4800X-375GB, count: 2}}
+arrays:
+  md0: {{level: {level}}}
+workload: {{kind: load}}
+"""
+
+
+@pytest.mark.parametrize(("level", "rw", "passed_us"), [("raid0", "randread", 2), ("raid1", "randwrite", 6)])
+def test_a_thread_pays_for_what_md_does_with_its_io(level: str, rw: str, passed_us: float) -> None:
+    """Protects slat, system time, and the rate of one job on many cores: md passes on an I/O (2 us) or clones it for
+    each mirror (3 us) inside the submission. Counter-test: a job on a drive pays for its own I/O alone.
+    """
+    job = f"[a] filename=/dev/{{on}} rw={rw} bs=4k direct=1 ioengine=libaio iodepth={{depth}} number_ios=400 size=1g"
+    machine = ARRAY.format(level=level, bio="2us")
+    for depth in (1, 32):
+        found = (only(job.format(on=on, depth=depth), machine) for on in ("md0", "disk0"))
+        array, drive = (each.directions[rw.removeprefix("rand")] for each in found)
+        assert array.slat.mean - drive.slat.mean == pytest.approx(passed_us * 1e-6, rel=0.05)
+        assert array.lat.mean == pytest.approx(array.slat.mean + array.clat.mean)
+    assert array.lat.mean > 1.3 * drive.lat.mean  # of the thread that has no time left

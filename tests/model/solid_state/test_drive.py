@@ -258,3 +258,30 @@ def test_a_drive_formatted_with_4_kib_takes_no_smaller_commands() -> None:
         small_writes.request(WRITE, i * MIB, 512)
     small_writes.engine.run()
     assert small_writes.drive._flash.die_busy_s >= 24 * 50e-6  # the units that the rest was read from
+
+
+def test_a_controller_takes_each_4_kib_of_a_command() -> None:
+    """Protects larger random I/Os at depth: 30 us for 4 KiB and 20 us for each further 4 KiB. One command alone waits
+    for none of that. Counter-test: without `unit_time` 16 KiB are as many commands/s as 4 KiB.
+    """
+    changes: dict[str, Any] = {
+        "command_rate": 1 / 30e-6,
+        "dies": 64,
+        "capacity": 128 * 200 * MIB,
+        "flash": 160 * 200 * MIB,
+    }
+    for size, unit_time, expected_us in ((4, "20us", 30), (16, "20us", 90), (16, "0us", 30)):
+        found = Loaded(size=size * KIB, depth=32, unit_time=unit_time, **changes)
+        assert 1e6 / found.iops == pytest.approx(expected_us, rel=0.03)
+        assert found.usage["controller"] == pytest.approx(1, abs=0.02)
+    alone = [Bench("sequential", unit_time=each).timed(READ, 0, 16 * KIB) for each in ("20us", "0us")]
+    assert alone[0] == alone[1]
+
+
+@pytest.mark.parametrize(("interface", "expected"), [("PCIe 4.0 x4 NVMe", 0.7), ("SATA 6Gb/s", 0.0)])
+def test_what_collection_moves_takes_the_controller(interface: str, expected: float) -> None:
+    """Protects steady random writes of SATA drives, too: a moved unit takes `unit_time`. Without one it takes a share
+    of a command on NVMe, and nothing on SATA.
+    """
+    assert small(interface=interface, command_rate=1e5, unit_time="2us").move_share == pytest.approx(0.2)
+    assert small(interface=interface).move_share == expected

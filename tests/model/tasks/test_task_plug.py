@@ -6,9 +6,10 @@ import pytest
 
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.core.request import PARITY_THREADS, READ, WRITE, Request
 from raidsim.model.kernels import kernel, kernel_names
 from raidsim.model.schedulers import QueuedRequest
+from raidsim.model.schedulers.mq_deadline import MqDeadline
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.task_plug import PLUG_REQUESTS, PlugLimits, TaskPlug
@@ -157,10 +158,39 @@ def test_what_comes_in_blocks_does_not_go_before_a_request(block_kib: int, reque
     assert rig.sent() == [requests, 0]
 
 
+@pytest.mark.parametrize(("issuer", "sizes_kib"), [(PARITY_THREADS, [508, 508, 8]), (7, [1024])])
+def test_a_page_of_mds_thread_is_a_segment(issuer: int, sizes_kib: list[int]) -> None:
+    """Protects the requests of RAID 5 to a drive that takes 127 pieces of memory: 508 KiB, whether they merge in the
+    plug or come as one piece. Counter-test: the memory of other I/O is in fewer pieces, and max_sectors_kb limits it.
+    """
+    limits = PlugLimits(flush_bytes=0)
+    for pieces in (256, 1):
+        engine = Engine()
+        (disk,) = recorders(engine, 1, servers=256)
+        host = Host(Cpu(engine), plug_limits=limits)
+        queue = BlkMqQueue(engine, host, disk, depth=64, max_segments=127)
+        plug = host.thread_plugs[issuer] = TaskPlug(4 * KIB if issuer < 0 else 0, limits)
+        size = 1024 * KIB // pieces
+        for i in range(pieces):
+            queue.submit(Request(READ, i * size, size, lambda _: None, issuer))
+        plug.flush()
+        assert [size // KIB for _, size in disk.sent(READ)] == sizes_kib
+
+
+@pytest.mark.parametrize(("issuer", "requests"), [(PARITY_THREADS, 3), (7, 1)])
+def test_a_page_of_mds_thread_is_a_segment_to_the_scheduler(issuer: int, requests: int) -> None:
+    """Protects the same where the I/O scheduler merges."""
+    scheduler = MqDeadline(1280 * KIB)
+    scheduler.most_of_pages = 508 * KIB
+    for i in range(256):
+        scheduler.add(Request(READ, i * 4 * KIB, 4 * KIB, lambda _: None, issuer), 0.0)
+    assert scheduler.queued == [requests, 0]
+
+
 class Taker:
     """A queue that notes when it is given what a plug held."""
 
-    max_request_bytes = 64 * KIB
+    max_request_bytes = most_of_pages = 64 * KIB
     discard_bytes = 0
 
     def __init__(self, name: str, taken: list[str]) -> None:

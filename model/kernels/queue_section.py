@@ -1,0 +1,149 @@
+"""The request queues of a kernel, with their I/O schedulers, plugs and what they count."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from ..block.io_statistics import BusyTicks
+from ..files.description import Duration, Fraction, PositiveSize, Size, refusal
+from ..schedulers import AnticipatorySettings, CfqSettings, DeadlineSettings
+from ..tasks.task_plug import PlugLimits
+
+SchedulerName = Literal[
+    "linus", "anticipatory", "cfq", "deadline", "noop", "disksort", "mq-deadline", "kyber", "bfq", "none"
+]
+"""What orders the requests of a drive."""
+
+_TAG_WORDS = (64, 32, 16, 8, 4, 2, 1)
+"""Tags in a word of a bitmap; a small one is spread over four words (lib/sbitmap.c, sbitmap_calculate_shift)."""
+
+LEAST_REQUESTS, MOST_REQUESTS = 4, 2048
+"""Of nr_requests (include/linux/blkdev.h BLKDEV_MIN_RQ; block/blk-mq.h MAX_SCHED_RQ)."""
+
+
+class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
+    """Request queue and I/O scheduler, the tunables of which are its own.
+
+    Attributes
+    ----------
+    scheduler
+        For a drive with one queue.
+    schedulers
+        Others that a drive may have instead.
+    schedulers_multiqueue
+        The same for a drive with several hardware queues, where `single_queue_drivers` is set.
+    multiqueue
+        Whether the block layer is blk-mq: requests take tags, and tasks plug, not queues.
+    scheduler_multiqueue
+        For a drive with several hardware queues (NVMe), where the block layer is blk-mq.
+    single_queue_drivers
+        If true, a drive with one hardware queue (SATA, SAS) has the request queue of before blk-mq: `limit_requests`
+        requests of each direction whatever the drive's queue depth, the schedulers of that queue, and no write-back
+        throttling unless asked for. Tasks plug all the same (since 2.6.39).
+    max_request
+        Largest request (max_sectors_kb).
+    limit, limit_requests
+        Queued writes beyond which writers wait. With blk-mq the second is the most tags of a scheduler, which has
+        twice the drive's (:meth:`tags_for`), and the first does not apply; with `single_queue_drivers` it is the
+        requests of each direction in front of a drive with one hardware queue.
+    wake_share, wakes_one
+        Queue fill (share of the limit) below which blocked writers are woken: all, or only the first (`wakes_one`).
+    plug_requests, plug_bytes, plug_delay
+        A plug is flushed at this number of requests, when its newest has this size, or after this time (0: never).
+    plug_requests_of_several, plug_counts_device, plug_newest_first
+        See :class:`~raidsim.model.tasks.task_plug.PlugLimits`; 0: `plug_requests`.
+    task_history
+        If true, the anticipatory scheduler remembers a process once for all queues; if false, in each queue separately.
+    plugs_reads_above, plugs_writes_above
+        Bytes above which a direct read, and a direct write, of a block device is plugged as a whole
+        (:mod:`raidsim.model.block.block_file`). None: no such plug, or the kernel plugs queues and not tasks.
+    write_share, write_share_per_word
+        Share of its tags that mq-deadline lets writes have (async_depth). If the second is true, the number is applied
+        to each word of the tags' bitmap, and so seldom limits; if false, to the bitmap as a whole.
+    throttle_rotational, throttle_solid
+        Write-back throttling's target for read latency (wbt_lat_usec); 0: the kernel has no such throttling.
+    busy_ticks
+        What iostat's ``%util`` counts (:mod:`raidsim.model.block.io_statistics`).
+    """
+
+    scheduler: SchedulerName
+    schedulers: tuple[SchedulerName, ...] = ()
+    multiqueue: bool = False
+    scheduler_multiqueue: Literal["mq-deadline", "none"] = "none"
+    schedulers_multiqueue: tuple[SchedulerName, ...] = ()
+    single_queue_drivers: bool = False
+    max_request: PositiveSize
+    limit: PositiveSize
+    limit_requests: int
+    wake_share: Fraction = 0.875
+    wakes_one: bool = False
+    plug_requests: int
+    plug_requests_of_several: int = 0
+    plug_counts_device: bool = False
+    plug_newest_first: bool = False
+    plug_bytes: Size = 0
+    plug_delay: Duration
+    read_passes: int = 0
+    """Of the elevator of 2.4: how often a read may be passed."""
+    write_passes: int = 0
+    """The same of a write."""
+    elevator: Literal["both-ways", "one-way", "one-way-buffers"] = "both-ways"
+    """Of the elevator of 2.4: whether a request below all others goes before them, or waits for the next sweep; with
+    "one-way-buffers" the latencies count buffers (:mod:`raidsim.model.schedulers.elevator`)."""
+    task_history: bool = False
+    plugs_reads_above: Size | None = None
+    plugs_writes_above: Size | None = None
+    write_share: Fraction = 0.75
+    write_share_per_word: bool = True
+    throttle_rotational: Duration = 0.0
+    throttle_solid: Duration = 0.0
+    busy_ticks: BusyTicks = "requests"
+    source: str
+
+    @property
+    def task_plug(self) -> bool:
+        """Whether the task that submits holds requests back, and not the queue."""
+        return self.multiqueue
+
+    @property
+    def plug_limits(self) -> PlugLimits | None:
+        """How much a task's plug holds; None where queues plug."""
+        several = self.plug_requests_of_several or self.plug_requests
+        held = PlugLimits(self.plug_requests, several, self.plug_bytes, self.plug_counts_device, self.plug_newest_first)
+        return held if self.task_plug else None
+
+    @model_validator(mode="after")
+    def _single_queues_beside_multiqueue(self) -> Self:
+        if self.single_queue_drivers and not self.multiqueue:
+            raise refusal("single_queue_drivers without multiqueue", "expected: multiqueue: true")
+        if self.schedulers_multiqueue and not self.single_queue_drivers:
+            raise refusal("schedulers_multiqueue without single_queue_drivers", "expected: schedulers")
+        return self
+
+    def choices(self, hardware_queues: int) -> tuple[SchedulerName, ...]:
+        """Every scheduler that a drive with `hardware_queues` queues of its own may have, the kernel's choice first."""
+        if self.single_queue_drivers:
+            own, others = self.scheduler, self.schedulers
+            if hardware_queues > 1:
+                own, others = self.scheduler_multiqueue, self.schedulers_multiqueue
+            return tuple(dict.fromkeys((own, *others)))
+        names = (self.scheduler, *((self.scheduler_multiqueue,) if self.multiqueue else ()), *self.schedulers)
+        return tuple(dict.fromkeys(names))
+
+    def tags_for(self, depth: int) -> int:
+        """Tags of a scheduler over a drive that takes `depth` requests (nr_requests)."""
+        return min(2 * depth, self.limit_requests)
+
+    def write_tags(self, requests: int, depth: int) -> int:
+        """How many of mq-deadline's `requests` tags writes may take, over a drive that takes `depth` requests.
+
+        The kernel computes the limit before it stores a new nr_requests, so that the limit follows from
+        :meth:`tags_for` also where nr_requests is set (block/blk-mq.c, blk_mq_update_nr_requests).
+        """
+        allowed = max(int(self.write_share * self.tags_for(depth)), 1)
+        if not self.write_share_per_word:
+            return min(requests, allowed)
+        word = next(size for size in _TAG_WORDS if 4 * size <= requests or size == 1)
+        return requests if allowed >= word else max(requests // word * allowed, 1)
