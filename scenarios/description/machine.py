@@ -62,7 +62,7 @@ class PriceList(Spec):
     getc: Duration = 0.0
     """A byte through getc()."""
     uring_call: Duration | None = None
-    """An I/O through io_uring; half of `read_call` unless given: assumed, as a core does 1.2 million reads/s with it and
+    """An I/O through io_uring; half of `read_call` unless given: assumed, a core does 1.2 million reads/s with it and
     608,000 through io_submit, both of 4 KiB with interrupts (J. Axboe, "Efficient IO with io_uring", 2019)."""
     source: str
 
