@@ -25,7 +25,7 @@ SLEEPER_CREDIT_S: Final = 0.003
 
 
 class FairShare:
-    """One kernel thread beside the programs of its core.
+    """One kernel thread and the programs of its core.
 
     Parameters
     ----------
