@@ -35,6 +35,8 @@ class Prices:
         Memory copied, not in the CPU's cache.
     xor_s_per_byte
         Parity computed, per byte of source.
+    head_s
+        One stripe head found, and a block put into it, by the task that reads or writes through RAID 4/5/6.
     segment_s
         One step along the pages of a block I/O, which RAID 4/5/6 walks from its start for every block it copies.
     compare_s_per_byte
@@ -62,6 +64,7 @@ class Prices:
     copy_s_per_byte: float
     xor_s_per_byte: float
     segment_s: float = 0.0
+    head_s: float = 0.0
     compare_s_per_byte: float = 0.0
     buffer_page_s: float = 0.0
     file_write_s: float = 0.0
@@ -188,51 +191,57 @@ class NotedPrices:
         return self._prices.segment_s
 
     @property
-    def compare_s_per_byte(self) -> float:
+    def head_s(self) -> float:
         """See :class:`Prices`."""
         self._noted |= 1 << 11
+        return self._prices.head_s
+
+    @property
+    def compare_s_per_byte(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 12
         return self._prices.compare_s_per_byte
 
     @property
     def buffer_page_s(self) -> float:
         """See :class:`Prices`."""
-        self._noted |= 1 << 12
+        self._noted |= 1 << 13
         return self._prices.buffer_page_s
 
     @property
     def file_write_s(self) -> float:
         """See :class:`Prices`."""
-        self._noted |= 1 << 13
+        self._noted |= 1 << 14
         return self._prices.file_write_s
 
     @property
     def file_read_s(self) -> float:
         """See :class:`Prices`."""
-        self._noted |= 1 << 14
+        self._noted |= 1 << 15
         return self._prices.file_read_s
 
     @property
     def putc_s_per_byte(self) -> float:
         """See :class:`Prices`."""
-        self._noted |= 1 << 15
+        self._noted |= 1 << 16
         return self._prices.putc_s_per_byte
 
     @property
     def getc_s_per_byte(self) -> float:
         """See :class:`Prices`."""
-        self._noted |= 1 << 16
+        self._noted |= 1 << 17
         return self._prices.getc_s_per_byte
 
     @property
     def uring_call_s(self) -> float:
         """See :class:`Prices`."""
-        self._noted |= 1 << 17
+        self._noted |= 1 << 18
         return self._prices.uring_call_s
 
     @property
     def cache_bytes(self) -> float:
         """See :class:`Prices`."""
-        self._noted |= 1 << 18
+        self._noted |= 1 << 19
         return self._prices.cache_bytes
 
 

@@ -51,6 +51,8 @@ class PriceList(Spec):
     """A page of memory that a resync allocates and clears."""
     segment: Duration = 0.0
     """A segment of a large I/O that the driver walks past."""
+    head: Duration = 0.0
+    """A stripe head found and filled by the program that reads or writes through RAID 4, 5 and 6."""
     file_write: Duration | None = None
     """write(2) on a file, besides copying and pages; as `write_call` unless given."""
     file_read: Duration | None = None
@@ -60,9 +62,8 @@ class PriceList(Spec):
     getc: Duration = 0.0
     """A byte through getc()."""
     uring_call: Duration | None = None
-    """An I/O through io_uring, as `read_call` is one through a system call or io_submit. Half of that unless given:
-    assumed, since a core does 1.2 million reads/s of 4 KiB with it against 608,000 through io_submit, both with
-    interrupts (J. Axboe, "Efficient IO with io_uring", 2019)."""
+    """An I/O through io_uring; half of `read_call` unless given: assumed, a core does 1.2 million reads/s with it and
+    608,000 through io_submit, both of 4 KiB with interrupts (J. Axboe, "Efficient IO with io_uring", 2019)."""
     source: str
 
     def prices(self) -> Prices:
@@ -81,6 +82,7 @@ class PriceList(Spec):
             compare_s_per_byte=1.0 / (self.compare_rate or self.xor_rate),
             buffer_page_s=self.buffer_page,
             segment_s=self.segment,
+            head_s=self.head,
             file_write_s=self.write_call if self.file_write is None else self.file_write,
             file_read_s=self.read_call if self.file_read is None else self.file_read,
             putc_s_per_byte=self.putc,
@@ -134,8 +136,7 @@ class LinkSpec(Spec):
     Attributes
     ----------
     model
-        Its name in the catalogue of links ("PCIe 3.0 x8", "SAS 12Gb/s x4", "9300-8i"), which gives what is not given
-        here.
+        Its name in the catalogue of links ("PCIe 3.0 x8", "SAS 12Gb/s x4", "9300-8i"), which gives the rest.
     rate, write_rate
         What it moves; what it moves towards the drives, if that is another rate.
     per_transfer
@@ -261,9 +262,8 @@ class DriveInstance(Spec):
     price
         What it costs, in any currency that all prices of the machine are in.
     scheduler, nr_requests, max_request, wbt_lat
-        Of its request queue, as ``/sys/block/*/queue`` sets them (`max_request` is max_sectors_kb): the I/O scheduler,
-        its requests, the largest request, and the read latency that write-back throttling keeps (0 turns it off).
-        The kernel's own choice unless given.
+        Of its request queue, as ``/sys/block/*/queue`` sets them (`max_request` is max_sectors_kb); the kernel's own
+        choice unless given. `wbt_lat` is the read latency that write-back throttling keeps (0 turns it off).
     """
 
     model: str

@@ -151,8 +151,10 @@ class StripeHandler:
     def write(self, request: Request, pieces: list[tuple[int, int, int, int]]) -> None:
         """Take a write; pieces are (row, data index, low, high)."""
         owner = Owner(request, len(pieces))
+        head = self._head_bytes
+        self._md_thread.filled(sum([-(-high // head) - low // head for _, _, low, high in pieces]))
         for row, index, low, high in pieces:
-            blocks = -(-high // self._head_bytes) - low // self._head_bytes
+            blocks = -(-high // head) - low // head
             fits = not self._late and (not self._cache.heads or blocks <= self._cache.heads)
             if fits and self._cache.acquire(row, low, high):
                 self._add(row, index, low, high, self._piece(row, index, low, high, owner))

@@ -16,6 +16,7 @@ from typing import Any
 from ...core.device import Device
 from ...core.engine import Engine
 from ...core.request import PARITY_THREADS, WRITE, Request
+from ...tasks.fair_share import FairShare
 from ...tasks.host import GIVE_WAY_S, Host
 from ...tasks.lock import Lock
 from ...tasks.task_plug import TaskPlug
@@ -73,6 +74,7 @@ class ParityThread:
         "_plugged",
         "_queues",
         "_sent",
+        "_share",
         "_task_plug",
         "_turns",
         "_unpluggable",
@@ -111,6 +113,7 @@ class ParityThread:
         self._queues = [member.queues() for member in members]
         self._turns: BlockTurns | None = None
         self._over: list[Callable[[], None]] = []
+        self._share = None if host is None else FairShare(host.cpu)
         self.heads = self.passes = 0
         self.issuer = engine.thread_issuer(PARITY_THREADS)
         if host is not None:
@@ -131,6 +134,17 @@ class ParityThread:
         self._until = now + GIVE_WAY_S
         self._engine.call_at(now, self._begin)
 
+    def filled(self, heads: int) -> None:
+        """A program has found this number of heads for an I/O, and has put its blocks into them.
+
+        It also has cloned the I/O to account for it (md_account_bio, since 5.14).
+        """
+        if self._host is not None and self._share is not None:
+            prices = self._host.prices
+            seconds = prices.bio_s + prices.clone_s + heads * prices.head_s
+            self._host.cpu.interrupt(seconds)
+            self._share.ran(-seconds)
+
     def send(self, slot: int, request: Request) -> None:
         """Send `request` to a member at the end of the pass."""
         self._out.append((slot, request))
@@ -140,7 +154,8 @@ class ParityThread:
         self._over.append(callback)
 
     def _begin(self, _: Any) -> None:
-        if self._host is not None:
+        if self._host is not None and self._share is not None:
+            self._share.ran(0.0)
             free = self._host.cpu.free_from
             if self._engine._now < free and self._engine._now < self._until:
                 self._engine.call_at(min(free, self._until), self._begin)
@@ -178,6 +193,8 @@ class ParityThread:
                     seconds += self._wait_for_locks(self._host.cpu.cores)
             if seconds and self._host is not None:
                 self.busy_s += seconds
+                if self._share is not None:
+                    self._share.ran(seconds)
                 self._engine.call_at(self._host.cpu.interrupt(seconds), self._go_on)
                 return
             if not self._send_all():
@@ -193,10 +210,10 @@ class ParityThread:
         return at - now
 
     def _go_on(self, _: Any = None) -> None:
-        """What was to be done before has been done: send, and take the next heads unless a program is to run first."""
+        """The pass is computed: send, and take the next heads unless a program is to run first (cond_resched)."""
         if not self._send_all():
             return
-        if self._work and self._host is not None:
+        if self._work and self._share is not None and self._share.gives_way:
             now = self._engine._now
             self._until = now + GIVE_WAY_S
             self._engine.call_at(now, self._begin)

@@ -98,6 +98,10 @@ class ParityWorkers:
         if awake < wanted and awake < len(self._workers):
             next(worker for worker in self._workers if not worker.awake).wake()
 
+    def filled(self, heads: int) -> None:
+        """See :meth:`ParityThread.filled`."""
+        self.current.filled(heads)
+
     def send(self, slot: int, request: Request) -> None:
         """See :meth:`ParityThread.send`."""
         self.current.send(slot, request)

@@ -15,6 +15,7 @@ MEASURED = {
     "clone_s": resync.PRICES.clone_s,
     "stripe_s": resync.PRICES.stripe_s,
     "segment_s": resync.PRICES.segment_s,
+    "head_s": resync.PRICES.head_s,
     "buffer_page_s": resync.PRICES.buffer_page_s,
     "compare_s_per_byte": resync.PRICES.compare_s_per_byte,
 }

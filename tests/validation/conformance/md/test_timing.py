@@ -79,6 +79,13 @@ def test_parity_writes_are_predicted(name: str) -> None:
     assert difference(case, predict(case)) == ""
 
 
+@pytest.mark.parametrize("job", ["seqwrite4k_q64", "seqwrite64k_q16", "randwrite4k_q64"])
+def test_md_s_thread_goes_on_before_the_program_that_it_answers(job: str) -> None:
+    """Protects parity writes at depth: fio and md's thread use about the same CPU time, so fio runs when md sleeps."""
+    case = recorded("io/stripecache.json")[f"stripe_cache_size 1024 raid5_n4 {job}"]
+    assert predict(case).write == pytest.approx(case.recorded.write, rel=0.05)
+
+
 def test_the_job_before_matters_where_writes_are_throttled() -> None:
     """RAID 5 at random: 631 IOPS, because the throttle is where the job before left it; from rest it is far more."""
     case = recorded("timing/timing2_lat2ms_d32.json")["raid5_n4 randwrite_4k_q16"]
