@@ -26,6 +26,7 @@ from ...calibration.uncertainty.model_interval import evidence_lines
 from ...model.files.quantities import format_duration
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
+from ...scenarios.description.any_workload import LoadsSpec
 from ...scenarios.description.tuning import ServiceSpec
 from .power import no_figure, watts_words
 
@@ -234,11 +235,21 @@ def _power(designs: Sequence[Measured]) -> Table:
     return table
 
 
+def _of_which_load(each: Measured) -> str:
+    """Of several loads, the one whose rate the curve raises, and those at the same time."""
+    workload = None if each.design.spec is None else each.design.spec.workload
+    if not isinstance(workload, LoadsSpec):
+        return ""
+    first, *others = (load.name for load in workload.loads)
+    return f" of {first}" + (f", with {', '.join(others)} at the same time" if others else "")
+
+
 def _curve(each: Measured) -> Table:
     curve = each.curve
     assert curve is not None
     title = (
         f"Load curve of design {each.design.number}, {each.design.label}: up to {curve.saturation_iops:,.0f} I/Os per s"
+        f"{_of_which_load(each)}"
     )
     table = Table(title=title, box=SIMPLE_HEAD)
     ops = [op for op in ("read", "write") if any(f"{op}_mean_seconds" in point.figures for point in curve.points)]

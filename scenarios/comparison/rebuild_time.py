@@ -9,7 +9,7 @@ from ...model.files.quantities import format_rate
 from ...model.kernels import kernel
 from ...model.layouts import LEVELS
 from ...model.statistics.usage import Usage, limit
-from ..description.any_workload import IdleSpec, LoadsSpec
+from ..description.any_workload import IdleSpec, LoadsSpec, Workload
 from ..description.arrays import ResyncSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
@@ -17,7 +17,7 @@ from ..machine.machine import BuiltMachine
 from ..running.base.prediction import RebuildProgress
 from ..running.base.run import Run
 from ..running.base.sample import Sample
-from ..running.full_load import without_phases
+from ..running.full_load import as_much_as_it_takes, kept_busy, without_phases
 from ..running.idle_run import IdleRun
 from ..running.load_run import LoadRun
 from ..running.several_loads import SeveralLoadsRun
@@ -191,6 +191,11 @@ def _progress(spec: ScenarioSpec, watch: Callable[[Run], None] | None) -> tuple[
         if watch is not None:
             watch(run)
         run.run()
+        if not isinstance(run, IdleRun) and run.hopeless:
+            # The backlog of a load that is far too much takes long to simulate and does not change what the drives do.
+            busy = _all_busy(spec, run)
+            run = _brief(busy, busy.workload)
+            run.run()
         found, words = run.rebuilds(), _pace(run.usages())
     else:
         prediction = simulate(spec, Sample(write_bytes=_WRITTEN), watch)
@@ -206,18 +211,26 @@ def _pace(usages: Iterable[Usage]) -> str:
     return found.words if found.saturated else f"the latency of its own I/Os; busiest is {found.words}"
 
 
-def _brief(spec: ScenarioSpec, workload: LoadSpec | LoadsSpec | IdleSpec) -> LoadRun | SeveralLoadsRun | IdleRun:
+def _all_busy(spec: ScenarioSpec, run: LoadRun | SeveralLoadsRun) -> ScenarioSpec:
+    """The scenario with users who keep everything busy in place of the load that is far too much."""
+    if isinstance(run, SeveralLoadsRun):
+        return kept_busy(spec, run.workload, run.hopeless)
+    return as_much_as_it_takes(spec)
+
+
+def _brief(spec: ScenarioSpec, workload: Workload) -> LoadRun | SeveralLoadsRun | IdleRun:
     """A run of a few seconds; unlike simulate(), it does not mind if none of the load's I/Os comes in that time."""
     brief = {"warm_up": _WARM_UP_S, "duration": _MEASURED_S}
+    assert isinstance(workload, LoadSpec | LoadsSpec | IdleSpec)
     if isinstance(workload, IdleSpec):
         idle = workload.model_copy(update=brief)
         return IdleRun(BuiltMachine(spec.model_copy(update={"workload": idle})), idle)
     if isinstance(workload, LoadsSpec):
         # All of them at the same time: a rebuild takes longer than any load is there.
-        loads = workload.changed(begin=None, end=None).model_copy(update=brief)
-        return SeveralLoadsRun(BuiltMachine(spec.model_copy(update={"workload": loads})), loads)
+        loads = workload.changed(begin=None, end=None).model_copy(update={**brief, "precision": None})
+        return SeveralLoadsRun(BuiltMachine(spec.model_copy(update={"workload": loads})), loads, ends_early=True)
     load = without_phases(workload).model_copy(update={**brief, "precision": None})
-    return LoadRun(BuiltMachine(spec.model_copy(update={"workload": load})), Sample())
+    return LoadRun(BuiltMachine(spec.model_copy(update={"workload": load})), Sample(), ends_early=True)
 
 
 def member_bytes(spec: ScenarioSpec, name: str) -> int:
