@@ -194,7 +194,10 @@ def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
     rate = f"{_number(prediction.rate / 1e6)} MB/s{_spread(prediction, 'rate')}"
     iops = " and ".join(f"{_number(rate)} {op}s/s" for op, rate in prediction.iops.items())
     if isinstance(workload, LoadsSpec):
-        return [f"all loads: {rate}, {iops}"]
+        lines = [f"all loads: {rate}, {iops}"]
+        if workload.precision is not None:
+            lines.append(_precision_line(workload.precision, prediction))
+        return lines
     if isinstance(workload, LoadSpec):
         lines = [f"{rate}, {iops}"]
         if prediction.saturated:

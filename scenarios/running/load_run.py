@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration
@@ -29,6 +30,8 @@ class LoadRun(Run):
         As in :class:`~raidsim.scenarios.running.base.run.Run`.
     ends_early
         If true, a hopeless load ends the run whatever else goes on; if false, only where there is nothing else to see.
+    enough
+        Asked after every window of a measurement of a given length; the run ends when it returns true.
 
     Attributes
     ----------
@@ -42,8 +45,16 @@ class LoadRun(Run):
         Whether the run ended early, because less than a fifth of an open load was served.
     """
 
-    def __init__(self, machine: BuiltMachine, sample: Sample, *, ends_early: bool = False) -> None:
+    def __init__(
+        self,
+        machine: BuiltMachine,
+        sample: Sample,
+        *,
+        ends_early: bool = False,
+        enough: Callable[[Run], bool] | None = None,
+    ) -> None:
         super().__init__(machine, sample)
+        self._enough = enough
         self._may_end = ends_early or may_end_early(machine)
         workload = machine.scenario.workload
         assert isinstance(workload, LoadSpec)
@@ -101,6 +112,8 @@ class LoadRun(Run):
             windows.run()
             if may_end:
                 self._look(windows)
+            if self._enough is not None and self._enough(self):
+                return windows
         if not self.hopeless:
             engine.run(until=end)
         windows.close()

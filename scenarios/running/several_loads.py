@@ -38,6 +38,8 @@ class SeveralLoadsRun(Run):
         What runs, and on what.
     ends_early
         If true, a hopeless load ends the run whatever else goes on; if false, only where there is nothing else to see.
+    enough
+        Asked after every window of a measurement of a given length; the run ends when it returns true.
 
     Attributes
     ----------
@@ -49,8 +51,16 @@ class SeveralLoadsRun(Run):
         See :attr:`raidsim.scenarios.running.base.prediction.Prediction.precision_reached`.
     """
 
-    def __init__(self, machine: BuiltMachine, workload: LoadsSpec, *, ends_early: bool = False) -> None:
+    def __init__(
+        self,
+        machine: BuiltMachine,
+        workload: LoadsSpec,
+        *,
+        ends_early: bool = False,
+        enough: Callable[[Run], bool] | None = None,
+    ) -> None:
         super().__init__(machine, Sample())
+        self._enough = enough
         self._may_end = ends_early or may_end_early(machine)
         self.workload = workload
         self.hopeless: tuple[str, ...] = ()
@@ -120,6 +130,8 @@ class SeveralLoadsRun(Run):
             if self.hopeless:
                 return
             if at_s > engine.now:
+                if self._enough is not None and engine.now > self.began and self._enough(self):
+                    return
                 engine.run_to(at_s)
             step()
             if self._may_end:
