@@ -295,7 +295,7 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
             lines.append(f"no risk of data loss: the failure rate of {', '.join(models)} is not known")
         lines += [
             f"design {each.design.number} ({each.design.label}): a rebuild takes longer than a week under this load: "
-            f"raise speed_limit_min, or plan for the load to be lower meanwhile"
+            f"{_advice(each)}plan for the load to be lower meanwhile"
             for each in found.designs
             if each.rebuild_s is not None and each.rebuild_s > _LONG_S
         ]
@@ -310,6 +310,12 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
     if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
         lines.append("=: the interval covers 0, so the two are not told apart")
     return lines + evidence_lines(each.design.spec for each in found.designs if each.facts and each.design.spec)
+
+
+def _advice(each: Measured) -> str:
+    """What helps a rebuild that md itself slows down."""
+    limit = "" if each.rebuild is None else each.rebuild.loaded_limit
+    return "raise speed_limit_min, or " if limit.startswith("speed_limit_min") else ""
 
 
 def _assumed(service: ServiceSpec) -> str:

@@ -98,7 +98,8 @@ def _times(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -
     starves = by_md and rate < (1.0 - _AT_LIMIT) * least
     if starves:
         loaded_limit = f"the load: less than speed_limit_min ({format_rate(least)}) is left"
-    elif by_md and rate <= (1.0 + _AT_LIMIT) * least:
+    elif by_md and known.when_busy == "nap" and rate <= (1.0 + _AT_LIMIT) * least:
+        # Since Linux 4.2 the thread waits for its own I/O instead, however slow it is then.
         loaded_limit = f"speed_limit_min ({format_rate(least)}), to which md slows it down beside a load"
     elif rate < _SLOWED * idle_rate:
         loaded_limit = "the load"

@@ -8,9 +8,11 @@ from typing import cast
 
 import pytest
 
+from raidsim.scenarios.comparison import rebuild_time as module
 from raidsim.scenarios.comparison.rebuild_time import (
     RebuildTimes,
     _Known,
+    _Paced,
     member_bytes,
     rebuild_time,
     rebuild_times,
@@ -86,6 +88,21 @@ def test_a_rebuild_that_a_saturated_array_starves_is_no_time() -> None:
     assert starved.starves
     assert starved.loaded_limit == "the load: less than speed_limit_min (19.1 MiB/s) is left"
     assert not paced(LIGHT, speed_min="5MB/s").starves
+
+
+@pytest.mark.parametrize(("system", "named"), [("linux-3.10", True), ("linux-6.1", False)])
+def test_only_a_kernel_that_naps_slows_a_rebuild_to_its_minimum(
+    monkeypatch: pytest.MonkeyPatch, system: str, named: bool
+) -> None:
+    """A pace near speed_limit_min is a coincidence where md only waits for its own I/O (Linux 4.2 and later)."""
+    spec = design("raid1", 2).model_copy(update={"kernel": system})
+    least_s = member_bytes(spec, "md0") / 1024e3
+    times = iter([_Paced(3600.0, "disks"), _Paced(least_s, "disks")])
+    monkeypatch.setattr(module, "_time", lambda *_: next(times))
+    found = rebuild_times(spec)
+    assert found is not None
+    assert found.loaded_limit.startswith("speed_limit_min") is named
+    assert named or found.loaded_limit == "the load"
 
 
 def test_nothing_to_rebuild_without_redundancy() -> None:
