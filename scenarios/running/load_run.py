@@ -12,9 +12,8 @@ from ..description.workloads import LoadSpec
 from ..machine.machine import BuiltMachine
 from .base.run import Run
 from .base.sample import Sample
-from .load_windows import LoadWindows
-from .overload import LOOK_S, is_hopeless, may_end_early
-from .slow_stores import SlowStores
+from .base.slow_stores import SlowStores
+from .load_windows import LOOK_S, LoadWindows
 from .steady_state import SteadyState, backlog_grows
 
 _WINDOWS = 64
@@ -55,7 +54,7 @@ class LoadRun(Run):
     ) -> None:
         super().__init__(machine, sample)
         self._enough = enough
-        self._may_end = ends_early or may_end_early(machine)
+        self._may_end = ends_early or self.shows_loads_only
         workload = machine.scenario.workload
         assert isinstance(workload, LoadSpec)
         self.workload = workload
@@ -121,7 +120,7 @@ class LoadRun(Run):
         return windows
 
     def _look(self, windows: LoadWindows) -> None:
-        self.hopeless = is_hopeless(windows, self.machine.engine.now)
+        self.hopeless = windows.is_hopeless(self.machine.engine.now)
 
     def _measured(self, steady: SteadyState) -> LoadWindows:
         self._slow.stand(self.workload.duration)

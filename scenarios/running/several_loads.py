@@ -18,10 +18,9 @@ from ..machine.observer import UNOBSERVED, Observer
 from .base.prediction import Prediction
 from .base.run import Run, latency_summary
 from .base.sample import Sample
+from .base.slow_stores import SlowStores
 from .full_load import kept_busy
-from .load_windows import LoadWindows
-from .overload import LOOK_S, is_hopeless, may_end_early
-from .slow_stores import SlowStores
+from .load_windows import LOOK_S, LoadWindows
 from .steady_state import SteadyState, backlog_grows
 from .summary import cpu_share, latency_figures, prediction_of
 
@@ -61,7 +60,7 @@ class SeveralLoadsRun(Run):
     ) -> None:
         super().__init__(machine, Sample())
         self._enough = enough
-        self._may_end = ends_early or may_end_early(machine)
+        self._may_end = ends_early or self.shows_loads_only
         self.workload = workload
         self.hopeless: tuple[str, ...] = ()
         self.precision_reached: float | None = None
@@ -144,7 +143,7 @@ class SeveralLoadsRun(Run):
         self.hopeless = tuple(
             load.name
             for load in self.workload.loads
-            if is_hopeless(self.windows[load.name], now - (self.workload.warm_up + load.begin if load.begin else 0.0))
+            if self.windows[load.name].is_hopeless(now - (self.workload.warm_up + load.begin if load.begin else 0.0))
         )
         return bool(self.hopeless)
 

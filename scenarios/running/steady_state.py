@@ -27,7 +27,8 @@ from ...model.core.engine import Engine
 from ...model.core.exact_sums import sum_in_order
 from ...model.loads.direct_load import ClosedLoad, DirectLoad
 from ...model.statistics.batch_means import Estimate, ratio_estimate, trend, warmup_cut
-from .load_windows import MOST, LoadWindows, Stores
+from .base.slow_stores import Stores
+from .load_windows import MOST, LoadWindows
 
 LEAST_IOS = 1000
 """I/Os of a measurement at least."""
@@ -56,21 +57,12 @@ _MEMORIES = 5
 
 
 class _Watched:
-    """One load among those that run, and what must be known of it.
-
-    Parameters
-    ----------
-    windows
-        Its measurement.
-    precision
-        Half-width of the 90 % interval as a share of the value.
+    """One load among those that run: its windows, and what must be known of it to a precision.
 
     Attributes
     ----------
-    saturated
-        Whether its backlog grows for ever.
-    growing
-        Whether the backlog grew when the run was last looked at.
+    saturated, growing
+        Whether its backlog grows for ever, and whether it grew when the run was last looked at.
     """
 
     def __init__(self, windows: LoadWindows, precision: float) -> None:

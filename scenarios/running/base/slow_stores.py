@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from ...model.core.exact_sums import sum_in_order
-from ...model.solid_state.drive import SolidState
-from ...model.solid_state.standing_load import can_stand, stands
-from ..description.arrays import ArraySpec
-from ..description.workloads import LoadSpec
-from ..machine.assemble import Drive
-from ..machine.machine import BuiltMachine
-from .load_windows import Stores
+from ....model.core.exact_sums import sum_in_order
+from ....model.solid_state.drive import SolidState
+from ....model.solid_state.standing_load import can_stand, stands
+from ...description.arrays import ArraySpec
+from ...description.workloads import LoadSpec
+from ...machine.assemble import Drive
+from ...machine.machine import BuiltMachine
 
 _FIRST_S = 1e-4
 _FIRST_IOS = 1500
@@ -20,6 +20,25 @@ _FIRST_SHARE = 0.1
 """Share of the longest time after which fewer must do."""
 _HITS = 0.005
 """Share of the reads found in a controller's read cache, above which it matters how full that is."""
+
+
+class Stores(NamedTuple):
+    """How full slow stores are (bytes).
+
+    Attributes
+    ----------
+    drives, controllers
+        Writes that are done for whoever sent them and wait in the buffers of drives and in the caches of controllers.
+    read_caches
+        What controllers keep of what was read.
+    flash_buffers
+        Writes that wait in the buffers of solid-state drives which the load found as it would leave them.
+    """
+
+    drives: float = 0.0
+    controllers: float = 0.0
+    read_caches: float = 0.0
+    flash_buffers: float = 0.0
 
 
 class SlowStores:
