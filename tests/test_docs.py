@@ -7,9 +7,12 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
+import raidsim
+from raidsim import Scenario
 from raidsim.model.files.description import Spec
 from raidsim.scenarios.description.arrays import ArraySpec, EncryptedSpec, FailureSpec, ResyncSpec
 from raidsim.scenarios.description.file_systems import FileSystemSpec
@@ -40,6 +43,7 @@ from raidsim.scenarios.description.program_steps import (
 from raidsim.scenarios.description.programs import ProgramsSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import DdSpec, LoadSpec
+from raidsim.scenarios.designs.requirement import RequirementSpec
 from raidsim.tests.manual_pages import (
     DOCS,
     ROOT,
@@ -80,6 +84,36 @@ def test_there_are_examples() -> None:
     assert {page for page, each in EXAMPLES if not each.takes} >= {"getting-started.md"}
     assert len(takes) - takes.count("") < len(takes) / 5
     assert takes.count("minutes") <= 4
+
+
+def test_python_of_the_decisions_asks_what_can_be_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its scenarios, alternatives and requirement are valid; the simulations themselves take minutes."""
+    page = (DOCS / "tutorials" / "decisions.md").read_text(encoding="utf-8")
+    (tmp_path / "docs").symlink_to(DOCS)
+    scenario = next(text for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "workload:" in text)
+    (tmp_path / "postgresql.yaml").write_text(scenario, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    asked: list[object] = []
+
+    def run(given: Scenario) -> MagicMock:
+        asked.append(given.spec)
+        return MagicMock()
+
+    def compare(given: Scenario, replications: int = 1, rebuild: bool = True, **vary: list[object]) -> MagicMock:
+        for path, values in vary.items():
+            asked.extend(given.with_({path: value}).spec for value in values)
+        return MagicMock()
+
+    def advise(wanted: dict[str, object]) -> None:
+        asked.append(RequirementSpec.model_validate(wanted))
+
+    for name, stub in (("run", run), ("compare", compare), ("advise", advise)):
+        monkeypatch.setattr(raidsim, name, stub)
+    codes = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    for code in codes:
+        exec(code, {})
+    assert len(codes) == 5
+    assert len(asked) == 2 + 2 + 2 + 4 + 1
 
 
 def test_what_a_page_leaves_out_is_no_excuse_for_the_rest() -> None:

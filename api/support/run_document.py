@@ -13,6 +13,7 @@ from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.designs.file_system_words import file_system_geometry
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck
+from ...scenarios.running.base.power import drive_power
 from ...scenarios.running.base.prediction import Prediction
 
 
@@ -32,6 +33,7 @@ def document(
     result: dict[str, Any] = {"name": spec.name, "kernel": spec.kernel, **_prediction(prediction)}
     if spec.file_systems:
         result["file_systems"] = file_system_geometry(spec)
+    result["power"] = drive_power(spec, prediction.usages).document()
     result["relief"] = None if without is None else _without_bottleneck(without)
     rate = intervals.rate
     result["model_interval"] = None if rate is None else _around(rate, prediction.rate)

@@ -14,7 +14,8 @@ from ...api.pictures.advise import advice_figure
 from ...api.support import progress
 from ...scenarios.designs.requirement import read_requirement
 from ..support.files import check_picture, write_picture
-from ..tables.advise import document, print_advice
+from ..tables.advice_document import document
+from ..tables.advise import print_advice
 from ..tables.predict import tables_console
 from ..tables.standings import live_standings
 

@@ -13,13 +13,14 @@ from ...api.run import run
 from ...api.scenario import Scenario
 from ...model.core.errors import InputError
 from ...model.drives.catalogue import drive as catalogued
+from ...model.drives.power import watts as drive_watts
 from ...model.files.quantities import parse_fraction, parse_size
 from ...model.layouts import layout_for
 from ...model.solid_state.spec import SolidStateSpec
 from ...scenarios.advice.endurance import Endurance, endurance
 from ...scenarios.description.workloads import MOST_OUTSTANDING
-from ...scenarios.designs.capacity import CHUNK, DATA_OFFSET, capacity_plan
-from ..tables.capacity import print_capacity, print_endurance
+from ...scenarios.designs.capacity import CHUNK, DATA_OFFSET, PlannedPower, capacity_plan
+from ..tables.capacity import print_capacity, print_endurance, print_power
 
 _MOST_DISKS = 1000
 _USERS_PER_DRIVE = 128
@@ -44,6 +45,13 @@ def capacity_command(
     written: Annotated[
         str | None, typer.Option("--written", metavar="SIZE", help="Bytes a day, for the endurance of flash: 2TB.")
     ] = None,
+    watts: Annotated[
+        float | None,
+        typer.Option("--watts", min=0, help="Of one drive, in place of the catalogue's figures."),
+    ] = None,
+    energy_price: Annotated[
+        float | None, typer.Option("--energy-price", min=0, help="Of a kWh, in the currency of the price.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Count what an array holds after parity, spares, md's metadata, the file system and a fill limit."""
@@ -67,14 +75,18 @@ def capacity_command(
         price=price,
     )
     lasting = None if written is None else _endurance(level, drives - spares, str(drive), groups, written)
+    power = _power(drives, drive, watts, energy_price)
     iops = _random_iops(level, drives, str(drive), spares, groups) if performance else None
     if as_json:
         told = {**dataclasses.asdict(plan), "cost_per_tb": plan.cost_per_tb, "random_iops": iops}
         told["cost_per_iops"] = None if plan.cost is None or iops is None else plan.cost / iops
+        told["power"] = None if power is None else power.document()
         told["endurance"] = None if lasting is None else dataclasses.asdict(lasting)
         typer.echo(json.dumps(told))
     else:
         print_capacity(Console(highlight=False), level, bytes_each, plan, iops)
+        if power is not None:
+            print_power(Console(highlight=False), power, str(drive))
         if written is not None:
             print_endurance(Console(highlight=False), written, lasting)
 
@@ -89,6 +101,21 @@ def _endurance(level: str, members: int, model: str, groups: int | None, written
         raise InputError("--written", f"found {written}", "expected more than 0 bytes a day")
     layout = layout_for(level, members, CHUNK, spec.capacity - DATA_OFFSET, groups=groups)
     return endurance(layout, spec, a_day)
+
+
+def _power(drives: int, model: str | None, watts: float | None, energy_price: float | None) -> PlannedPower | None:
+    """Power of all drives; None if nobody asks for it: neither a drive nor its power is given."""
+    if watts is not None:
+        return PlannedPower(drives * watts, drives * watts, energy_price)
+    if model is not None:
+        spec = catalogued(model)
+        idle, active = drive_watts(spec, 0.0), drive_watts(spec, 1.0)
+        if idle is None or active is None:
+            return PlannedPower()
+        return PlannedPower(drives * idle, drives * active, energy_price)
+    if energy_price is not None:
+        raise InputError("--energy-price", "found it without a drive", "expected: --drive MODEL or --watts of a drive")
+    return None
 
 
 def _random_iops(level: str, drives: int, model: str, spares: int, groups: int | None) -> float:

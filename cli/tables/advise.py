@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -19,6 +18,7 @@ from ...scenarios.advice.verdict import Attainable, Verdict
 from ...scenarios.designs.designs import Family
 from ...scenarios.designs.requirement import RequirementSpec
 from ...scenarios.designs.room import room
+from .advice_document import room_at_load
 
 _ALL_CERTAIN = ("failures", "capacity", "budget", "rack units", "power", "links")
 """Bounds that are alike in designs that differ by their drives' speed only."""
@@ -34,6 +34,10 @@ def print_advice(console: Console, advice: Advice) -> None:
     if advice.ranked:
         console.print(_ranking(advice))
         console.print(Text(_best()))
+        taken = _rooms(advice)
+        if taken is not None:
+            console.print(taken)
+            console.print(Text(_power_note(advice)))
     else:
         console.print(Text("\nNothing meets it.", style="bold"))
     close = [each for each in advice.verdicts if each.status == "close"]
@@ -103,13 +107,10 @@ def _effort(advice: Advice) -> str:
 def _ranking(advice: Advice) -> Table:
     priced = any(each.facts.cost is not None for each in advice.ranked)
     table = Table(title="Meets it", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    table.add_column("layout", no_wrap=True)
-    rooms = [room(each.design, advice.requirement) for each in advice.ranked]
-    powered, racked = (any(getattr(each, name) is not None for each in rooms) for name in ("watts", "rack_units"))
-    headings = ["drives", *(["cost"] if priced else []), *(["U"] if racked else []), *(["W"] if powered else [])]
-    headings += ["TB", "fail"]
-    headings += [f"{op} p99" for op in advice.requirement.load.ops]
-    headings += ["of max", f"loss in\n{format_duration(advice.requirement.service.life)}"]
+    table.add_column("layout", overflow="fold")
+    headings = ["drives", *(["cost"] if priced else []), "TB", "fail"]
+    headings += [f"{op}\np99" for op in advice.requirement.load.ops]
+    headings += ["of\nmax", f"loss in\n{format_duration(advice.requirement.service.life)}"]
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     before = ""
@@ -124,11 +125,6 @@ def _ranking(advice: Advice) -> Table:
         cells = [str(facts.drives)]
         if priced:
             cells.append("" if facts.cost is None else f"{facts.cost:,.0f}")
-        if racked:
-            cells.append(f"{rooms[rank].rack_units:g}")
-        if powered:
-            watts = rooms[rank].watts
-            cells.append("no figure" if watts is None else f"{watts:,.0f}")
         cells += [f"{facts.usable_bytes / 1e12:.3g}", _survived(verdict)]
         cells += [_interval(measured.latencies.get(f"{op}_p99")) for op in advice.requirement.load.ops]
         most = verdict.saturates_at
@@ -154,6 +150,51 @@ def _best() -> str:
         "failures survived for sure, and with luck; of max: of the load at "
         "which it saturates. * not beaten: no other is as good in everything and better in something."
     )
+
+
+def _rooms(advice: Advice) -> Table | None:
+    """What the designs take in the rack and of the socket; None if nothing is known of it and nobody asks."""
+    wanted = advice.requirement
+    rooms = [(each, room_at_load(each, wanted), room(each.design, wanted).watts) for each in advice.ranked]
+    racked, powered = wanted.chassis is not None, any(most is not None for _, _, most in rooms)
+    asked = wanted.energy_price is not None
+    if not racked and not powered and not asked:
+        return None
+    table = Table(title="What it takes", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table.add_column("layout", overflow="fold")
+    headings = ["drives", *(["U"] if racked else [])]
+    headings += ["W at this\nload", "W with all\nbusy", "kWh\na year"] if powered or asked else []
+    headings += ["price of\nthat"] if asked else []
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    before = ""
+    for verdict, taken, most in rooms:
+        built_of = _built_of(verdict.design.family)
+        if built_of != before:
+            table.add_row(Text(built_of, style="bold"))
+            before = built_of
+        cells = [str(verdict.design.drives)]
+        if racked:
+            cells.append(f"{taken.rack_units:g}")
+        if powered or asked:
+            known = (taken.watts, most, taken.kwh_a_year)
+            cells += ["no figure" if value is None else f"{value:,.0f}" for value in known]
+        if asked:
+            cost = taken.energy_cost_a_year
+            cells.append("no figure" if cost is None else f"{cost:,.0f}")
+        table.add_row(Text(f"  {_row_words(verdict)}"), *cells)
+    return table
+
+
+def _power_note(advice: Advice) -> str:
+    """What the powers are of, and which drives have none."""
+    wanted = advice.requirement
+    line = f"W: power of {'drives' if wanted.chassis is None else 'drives and chassis'}."
+    drives = [each.design.family.drive for each in advice.ranked]
+    unknown = dict.fromkeys(each.model for each in drives if each.power(1.0) is None)
+    if not unknown:
+        return line
+    return f"{line} No figure: the catalogue has none for {_listed(unknown)}; give watts of one drive in drives."
 
 
 def _survived(verdict: Verdict) -> str:
@@ -301,71 +342,3 @@ def _count(number: int, what: str, several: str | None = None) -> str:
 
 def _share(value: float) -> str:
     return f"{100 * value:.2g} %" if value >= 1e-4 or not value else f"{value:.1e}"
-
-
-def document(advice: Advice) -> dict[str, Any]:
-    """The answer as plain data: SI units, shares of 1."""
-
-    def told(verdict: Verdict) -> dict[str, Any]:
-        taken = room(verdict.design, advice.requirement)
-        return _verdict(verdict) | {"rack_units": taken.rack_units, "watts": taken.watts}
-
-    return {
-        "requirement": advice.requirement.model_dump(mode="json"),
-        "meets": [told(each) | {"best": rank < advice.best} for rank, each in enumerate(advice.ranked)],
-        "others": [told(each) for each in advice.verdicts if each.status != "meets"],
-        "would_do": [told(each) for each in advice.would_do],
-        "attainable": [told(each.verdict) | {"iops": each.iops} for each in advice.attainable],
-        "chunks_alike": list(advice.alike),
-        "impossible": [{"name": design.name, "reason": reason} for design, reason in advice.impossible],
-        "left_out": [{"name": each.name, "reason": each.reason} for each in advice.left_out],
-        "designs": advice.considered,
-        "simulations": advice.simulations,
-    }
-
-
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    design, facts, measured = verdict.design, verdict.facts, verdict.measured
-    family = design.family
-    found: dict[str, Any] = {
-        "name": design.name,
-        "status": verdict.status,
-        "level": family.level.level,
-        "algorithm": family.level.algorithm,
-        "copies": family.level.copies,
-        "group_drives": family.group_drives,
-        "drive": family.drive.model,
-        "drives": design.drives,
-        "spares": design.spares,
-        "controller": None if family.controller.is_none else family.controller.model,
-        "chunk": family.chunk,
-        "usable_bytes": facts.usable_bytes,
-        "survives_any": facts.survives_any,
-        "survives_at_most": facts.survives_at_most,
-        "cost": facts.cost,
-        "reasons": list(verdict.reasons),
-        "bounds": [
-            {"bound": each.bound, "needed": _finite(each.needed), "there_is": _finite(each.there_is)}
-            for each in verdict.refusals
-        ],
-        "saturation_iops": verdict.saturates_at,
-        "loss_per_year": verdict.loss_per_year,
-        "loss_over_life": None if verdict.risk is None else verdict.risk.over_life,
-        "rebuild_s": None if verdict.rebuild_s is None else _finite(verdict.rebuild_s),
-    }
-    if measured is not None:
-        found |= {
-            "latencies": {
-                name: {"mean_s": _finite(each.mean), "half_width_s": _finite(each.half_width)}
-                for name, each in measured.latencies.items()
-            },
-            "saturated": measured.saturated,
-            "commands_per_s": measured.commands,
-            "utilisation": measured.busiest,
-            "bottleneck": measured.bottleneck,
-        }
-    return found
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

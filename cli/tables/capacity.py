@@ -10,7 +10,7 @@ from rich.text import Text
 from ...model.layouts import LEVELS
 from ...model.layouts.factory import level_name
 from ...scenarios.advice.endurance import Endurance
-from ...scenarios.designs.capacity import CapacityPlan
+from ...scenarios.designs.capacity import CapacityPlan, PlannedPower
 
 
 def print_capacity(console: Console, level: str, drive_bytes: int, plan: CapacityPlan, iops: float | None) -> None:
@@ -55,3 +55,20 @@ def print_endurance(console: Console, written: str, lasting: Endurance | None) -
             f"({lasting.whole_stripes:.3g} times); each drive may be written {lasting.per_drive / 1e15:,.3g} PB"
         )
     )
+
+
+def print_power(console: Console, power: PlannedPower, model: str) -> None:
+    """Power of all drives between idle and busy, its energy in a year, and what that costs."""
+    idle, active, energy, cost = power.idle_watts, power.active_watts, power.kwh_a_year, power.cost_a_year
+    if idle is None or active is None or energy is None:
+        console.print(Text(f"power: no figure for {model}; give the power of one drive with --watts"))
+        return
+    words = f"power of the drives: {_between(idle, active, 3)} W, {_between(*energy, 0)} kWh a year"
+    if cost is not None:
+        words += f", which costs {_between(*cost, 0)}"
+    console.print(Text(words if idle == active else f"{words} (idle to busy)"))
+
+
+def _between(low: float, high: float, digits: int) -> str:
+    ends = [f"{value:.{digits}g}" if digits and value < 100 else f"{value:,.0f}" for value in (low, high)]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)

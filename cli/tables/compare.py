@@ -26,7 +26,9 @@ from ...calibration.uncertainty.model_interval import evidence_lines
 from ...model.files.quantities import format_duration
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
+from ...scenarios.description.any_workload import LoadsSpec
 from ...scenarios.description.tuning import ServiceSpec
+from .power import no_figure, watts_words
 
 _LONG_S = 7 * 86400.0
 """A rebuild that takes longer is worth a warning."""
@@ -51,6 +53,8 @@ def print_comparison(console: Console, title: str, found: Comparison, settings: 
         _print(console, _risks(possible))
     if any(each.facts is not None and each.facts.cost is not None for each in possible):
         _print(console, _costs(possible))
+    if any(each.power is not None and not each.power.all_unknown for each in possible):
+        _print(console, _power(possible))
     for each in possible:
         if each.curve is not None:
             _print(console, _curve(each))
@@ -217,11 +221,35 @@ def _costs(designs: Sequence[Measured]) -> Table:
     return table
 
 
+def _power(designs: Sequence[Measured]) -> Table:
+    table = _table("Power of the drives", ["at this load", "idle", "all busy", "a year"])
+    for each in designs:
+        power = each.power
+        if power is None or power.kwh_a_year is None:
+            _row(table, each, ["no figure", "", "", ""])
+            continue
+        watts = [
+            "" if value is None else watts_words(value) for value in (power.watts, power.idle_watts, power.active_watts)
+        ]
+        _row(table, each, [*watts, f"{power.kwh_a_year:,.0f} kWh"])
+    return table
+
+
+def _of_which_load(each: Measured) -> str:
+    """Of several loads, the one whose rate the curve raises, and those at the same time."""
+    workload = None if each.design.spec is None else each.design.spec.workload
+    if not isinstance(workload, LoadsSpec):
+        return ""
+    first, *others = (load.name for load in workload.loads)
+    return f" of {first}" + (f", with {', '.join(others)} at the same time" if others else "")
+
+
 def _curve(each: Measured) -> Table:
     curve = each.curve
     assert curve is not None
     title = (
         f"Load curve of design {each.design.number}, {each.design.label}: up to {curve.saturation_iops:,.0f} I/Os per s"
+        f"{_of_which_load(each)}"
     )
     table = Table(title=title, box=SIMPLE_HEAD)
     ops = [op for op in ("read", "write") if any(f"{op}_mean_seconds" in point.figures for point in curve.points)]
@@ -267,16 +295,27 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
             lines.append(f"no risk of data loss: the failure rate of {', '.join(models)} is not known")
         lines += [
             f"design {each.design.number} ({each.design.label}): a rebuild takes longer than a week under this load: "
-            f"raise speed_limit_min, or plan for the load to be lower meanwhile"
+            f"{_advice(each)}plan for the load to be lower meanwhile"
             for each in found.designs
             if each.rebuild_s is not None and each.rebuild_s > _LONG_S
         ]
         services = {each.design.spec.service for each in found.designs if each.risk and each.design.spec is not None}
         if len(services) == 1:
             lines.append(_assumed(services.pop()))
+    powers = [each.power for each in found.designs if each.power is not None]
+    if any(not power.all_unknown for power in powers):
+        missing = tuple(dict.fromkeys(model for power in powers for model in power.unknown))
+        if missing:
+            lines.append(f"power: {no_figure(missing)}")
     if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
         lines.append("=: the interval covers 0, so the two are not told apart")
     return lines + evidence_lines(each.design.spec for each in found.designs if each.facts and each.design.spec)
+
+
+def _advice(each: Measured) -> str:
+    """What helps a rebuild that md itself slows down."""
+    limit = "" if each.rebuild is None else each.rebuild.loaded_limit
+    return "raise speed_limit_min, or " if limit.startswith("speed_limit_min") else ""
 
 
 def _assumed(service: ServiceSpec) -> str:

@@ -24,9 +24,11 @@ from ...scenarios.designs.file_system_words import file_system_words
 from ...scenarios.questions.latency_shape import latency_shape
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
+from ...scenarios.running.base.power import drive_power
 from ...scenarios.running.base.prediction import Prediction, RebuildProgress
 from ...scenarios.running.base.wear import WARRANTY_YEARS, DriveWear
 from ...scenarios.running.steady_state import SATURATED_PRECISION
+from .power import power_line
 from .usages import print_usages
 
 _WIDTH = 100
@@ -73,6 +75,9 @@ def print_prediction(
         console.print()
     if prediction.wear:
         console.print(Text(_wear_line(prediction.wear[0], len(prediction.wear))))
+    power = power_line(drive_power(spec, prediction.usages))
+    if power is not None:
+        console.print(Text(power))
     console.print(Text(f"bottleneck: {prediction.bottleneck}"))
     if len(prediction.bottlenecks) > 1:
         for phase, words in prediction.bottlenecks.items():
@@ -189,7 +194,10 @@ def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
     rate = f"{_number(prediction.rate / 1e6)} MB/s{_spread(prediction, 'rate')}"
     iops = " and ".join(f"{_number(rate)} {op}s/s" for op, rate in prediction.iops.items())
     if isinstance(workload, LoadsSpec):
-        return [f"all loads: {rate}, {iops}"]
+        lines = [f"all loads: {rate}, {iops}"]
+        if workload.precision is not None:
+            lines.append(_precision_line(workload.precision, prediction))
+        return lines
     if isinstance(workload, LoadSpec):
         lines = [f"{rate}, {iops}"]
         if prediction.saturated:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from ..core.errors import ModelError
-from ..files.description import Duration, Fraction, PositiveSize, Rate, Rotation, Size, Spec
+from ..files.description import Duration, Fraction, PositiveSize, Power, Rate, Rotation, Size, Spec
 from .geometry import SECTOR, Geometry, Zone
 from .seek import MeasuredSeeks, SeekCurve
 from .track_table import TrackTable, TrackZone
@@ -222,6 +222,10 @@ class DriveSpec(Spec):
     """Share that fails in a year."""
     bits_per_unrecoverable_error: float | None = Field(default=None, gt=0)
     """Bits read for each sector that cannot be."""
+    power_idle: Power | None = None
+    """Mean power while the platters turn and no command comes."""
+    power_active: Power | None = None
+    """Mean power while commands come without a pause."""
 
     @model_validator(mode="after")
     def _consistent(self) -> DriveSpec:
@@ -253,6 +257,8 @@ class DriveSpec(Spec):
             mechanics(self)
         except ModelError as error:
             raise ValueError(str(error)) from None
+        if self.power_idle is not None and self.power_active is not None and self.power_idle > self.power_active:
+            raise ValueError(f"power_idle is {self.power_idle:g} W; at most power_active, {self.power_active:g} W")
         return self
 
     def _fits_media_cache(self) -> None:

@@ -27,7 +27,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from ..core.errors import InputError
-from .quantities import parse_fraction, parse_frequency, parse_rate, parse_rotation, parse_size, parse_time
+from .quantities import parse_fraction, parse_frequency, parse_power, parse_rate, parse_rotation, parse_size, parse_time
 
 
 def refusal(found: str, expected: str, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
@@ -104,6 +104,8 @@ Frequency = Annotated[
     float, _with_unit(parse_frequency, above_zero=True), _schema("[kMG]?Hz", "a frequency", ["1.67GHz"])
 ]
 """Hertz, above 0."""
+Power = Annotated[float, _with_unit(parse_power, above_zero=True), _schema("[mk]?W", "a power", ["5.6W", "650mW"])]
+"""Watts, above 0."""
 Fraction = Annotated[
     float,
     BeforeValidator(lambda value: _parsed(parse_fraction, value)),

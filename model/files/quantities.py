@@ -23,6 +23,7 @@ _SIZE_UNITS = {"B": 1, "byte": 1, "bytes": 1, "kB": 10**3, "MB": 10**6, "GB": 10
 _SIZE_UNITS |= {prefix + "iB": 2**power for prefix, power in zip("KMGTP", range(10, 60, 10), strict=True)}
 _TIME_UNITS = {"ns": "1e-9", "us": "1e-6", "\N{MICRO SIGN}s": "1e-6", "\N{GREEK SMALL LETTER MU}s": "1e-6"}
 _TIME_UNITS |= {"ms": "1e-3", "s": "1", "min": "60", "h": "3600", "d": "86400", "y": "31557600"}
+_POWER_UNITS = {"mW": "1e-3", "W": "1", "kW": "1e3"}
 _FREQUENCY_UNITS = {"Hz": "1", "kHz": "1e3", "MHz": "1e6", "GHz": "1e9"}
 
 _SIZE_ALLOWED = "expected: a whole number of bytes with a unit, such as 512B, 64KiB, 1MiB or 80GB"
@@ -30,6 +31,7 @@ _TIME_ALLOWED = "expected: a number with ns, us, ms, s, min, h, d or y, such as 
 _RATE_ALLOWED = "expected: a size per second above 0, such as 60MB/s or 1.5GiB/s"
 _ROTATION_ALLOWED = "expected: turns per minute above 0, such as 7200rpm"
 _FREQUENCY_ALLOWED = "expected: a number above 0 with Hz, kHz, MHz or GHz, such as 1.67GHz"
+_POWER_ALLOWED = "expected: a number above 0 with mW, W or kW, such as 5.6W"
 _FRACTION_ALLOWED = "expected: 0 to 1, or 0% to 100%"
 
 
@@ -106,6 +108,12 @@ def parse_frequency(value: object, place: str = "frequency") -> float:
     return _positive(
         _scaled(number, unit, _FREQUENCY_UNITS, value, place, _FREQUENCY_ALLOWED), value, place, _FREQUENCY_ALLOWED
     )
+
+
+def parse_power(value: object, place: str = "power") -> float:
+    """Watts of a power, written "5.6W" or "650mW"; above 0, otherwise raises `InputError`."""
+    number, unit = _read(value, place, _POWER_ALLOWED)
+    return _positive(_scaled(number, unit, _POWER_UNITS, value, place, _POWER_ALLOWED), value, place, _POWER_ALLOWED)
 
 
 def parse_fraction(value: object, place: str = "fraction") -> float:

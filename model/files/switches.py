@@ -25,8 +25,9 @@ from .description_errors import changed
 
 _Spec = TypeVar("_Spec", bound=Spec)
 
-FAILURES = frozenset({"afr", "bits_per_unrecoverable_error", "endurance", "mtbf"})
-"""Fields of drives that say how they fail. No simulation reads them, so they are no mechanisms."""
+FACTS = frozenset({"afr", "bits_per_unrecoverable_error", "endurance", "mtbf", "power_active", "power_idle"})
+"""Fields of drives that say how they fail and how much power they take. No simulation reads them, so they are no
+mechanisms."""
 
 
 class Switch(NamedTuple):
@@ -49,7 +50,7 @@ def _found(kind: type[Spec]) -> Iterator[Switch]:
         for section in sections:
             for inner in _found(section):
                 yield Switch((name, *inner.path), inner.off)
-        if name not in FAILURES and _is_switch(field, kinds, bool(sections)):
+        if name not in FACTS and _is_switch(field, kinds, bool(sections)):
             yield Switch((name,), _off(field, kinds))
 
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from ..core.exact_sums import sum_in_order
 from ..disk.spec import sector_problem
-from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec
+from ..files.description import Duration, Fraction, PositiveSize, Power, Rate, Size, Spec
 
 USUAL_STEPS: Final = {1: (1,), 2: (1, 2), 3: (2, 3, 2), 4: (4, 4, 3, 4)}
 """Sensing steps of the pages of a cell, by its bits. A cell of n bits has 2^n - 1 borders between its levels. Each step
@@ -92,6 +92,8 @@ class SolidStateSpec(Spec):
         Bytes that are read ahead of a stream of sequential reads (0: none).
     mtbf, afr, bits_per_unrecoverable_error, endurance
         Failures, and bytes that may be written in all.
+    power_idle, power_active
+        Mean power without commands, and while its busiest part has no pause.
     """
 
     model: str
@@ -137,6 +139,8 @@ class SolidStateSpec(Spec):
     afr: Fraction | None = None
     bits_per_unrecoverable_error: float | None = Field(default=None, gt=0)
     endurance: PositiveSize | None = None
+    power_idle: Power | None = None
+    power_active: Power | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> SolidStateSpec:
@@ -170,6 +174,8 @@ class SolidStateSpec(Spec):
                 f"flash is {self.flash} bytes, {self.superblocks} superblocks (a block of every plane of every die) of "
                 f"{self.superblock} bytes{parity}; what the capacity needs and at least four more"
             )
+        if self.power_idle is not None and self.power_active is not None and self.power_idle > self.power_active:
+            raise ValueError(f"power_idle is {self.power_idle:g} W; at most power_active, {self.power_active:g} W")
         return self
 
     @property

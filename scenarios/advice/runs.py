@@ -101,6 +101,8 @@ class Measured:
         Time to rebuild a member (s); None if nothing was rebuilt.
     settled
         Whether a run to a precision saw nothing rise or fall any more; caches that are still filling do.
+    busy
+        Mean utilization of the drives that were used (a share).
     """
 
     task: Task
@@ -113,6 +115,7 @@ class Measured:
     rate: Estimate | None
     seconds: float | None = None
     settled: bool = True
+    busy: float = 0.0
 
 
 def run_task(requirement: RequirementSpec, task: Task) -> Measured:
@@ -143,6 +146,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
     if task.kind == "full":
         spec = as_much_as_it_takes(spec, _FULL_USERS)
     found = simulate(as_much_as_it_takes(spec) if task.kind == "saturate" else spec)
+    used = [usage.utilisation for usage in found.usages if usage.kind in DRIVES and usage.reads + usage.writes]
     mine = found.loads.get(REQUIRED, found)
     served = sum_in_order(mine.iops.values())
     names = [f"{op}_{kind}" for op in ("read", "write") for kind in ("mean", "p99")]
@@ -152,10 +156,11 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         {name: mine.estimates[f"{name}_seconds"] for name in names if f"{name}_seconds" in mine.estimates},
         task.kind == "precise" and (mine.saturated or served < _TAKEN * task.iops),
         found.member_ios / found.measured_s,
-        max((usage.utilisation for usage in found.usages if usage.kind in DRIVES), default=0.0),
+        max(used, default=0.0),
         found.bottleneck,
         mine.estimates.get("iops"),
         settled=found.precision_reached is None or isfinite(found.precision_reached),
+        busy=sum_in_order(used) / len(used) if used else 0.0,
     )
 
 

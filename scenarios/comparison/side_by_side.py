@@ -14,6 +14,7 @@ from ...model.statistics.batch_means import Estimate
 from ..description.scenario import ScenarioSpec
 from ..questions.load_curve import LoadCurve, Outcome, attempt, load_curves, runs_needed
 from ..questions.replications import mean_of_replications, paired_difference, replication
+from ..running.base.power import DrivePower, drive_power
 from ..running.base.prediction import Prediction
 from ..workers.task_pool import TaskPool
 from .alternatives import Design
@@ -83,6 +84,8 @@ class Measured:
         Risk of losing data; None if unknown.
     unknown_rates
         Models of drives whose failure rate is not known.
+    power
+        Power of the drives in the first replication; None if the design could not be run.
     curve, curve_refused
         The load curve, if it was asked for, or why there is none.
     """
@@ -99,6 +102,7 @@ class Measured:
     rebuild_refused: str | None = None
     risk: LossRisk | None = None
     unknown_rates: tuple[str, ...] = ()
+    power: DrivePower | None = None
     curve: LoadCurve | None = None
     curve_refused: str | None = None
 
@@ -231,6 +235,7 @@ def _measured(design: Design, runs: Sequence[Prediction]) -> Measured:
         utilisation=max((usage.utilisation for usage in first.usages), default=0.0),
         saturated=any(run.saturated for run in runs),
         unknown_rates=tuple(unknown_rates(spec)),
+        power=drive_power(spec, first.usages),
     )
 
 

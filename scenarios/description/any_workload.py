@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 from ...model.files.description import Duration, PositiveDuration, Spec, refusal
 from .fio_jobs import FioSpec
 from .programs import ProgramsSpec
-from .workloads import MOST_OUTSTANDING, DdSpec, LoadSpec
+from .workloads import MOST_OUTSTANDING, DdSpec, LoadSpec, Precision, longer_with_precision
 
 _OF_ALL = ("warm_up", "duration", "precision", "phases")
 """Fields of a load that one of several has not: the run is the same for all."""
@@ -36,9 +36,7 @@ class NamedLoad(LoadSpec):
     def _of_the_run(self) -> Self:
         for field in _OF_ALL:
             if getattr(self, field) != LoadSpec.model_fields[field].default:
-                allowed = (
-                    "expected: in workload, for all loads" if field in ("warm_up", "duration") else "expected: none"
-                )
+                allowed = "expected: none" if field == "phases" else "expected: in workload, for all loads"
                 raise refusal(f"{field} of one of several loads", allowed, (field,))
         return self
 
@@ -51,13 +49,23 @@ class LoadsSpec(Spec):
     loads
         The loads. In a document they stand in the list `workloads`.
     warm_up, duration
-        Simulated time before the measurement, and of the measurement.
+        Simulated time before the measurement, and of the measurement; with `precision` the least of the first, and
+        the longest of both together.
+    precision
+        How well the throughput of each load must be known, or its mean latency if it sends at a rate (half-width of the
+        90 % interval); the run goes on until each is.
     """
 
     kind: Literal["several"]
     loads: tuple[NamedLoad, ...]
     warm_up: Duration = 1.0
     duration: PositiveDuration = 10.0
+    precision: Precision | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _longer_with_precision(cls, data: Any) -> Any:
+        return longer_with_precision(data)
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
@@ -72,6 +80,12 @@ class LoadsSpec(Spec):
                 field = "end" if load.end is not None else "begin"
                 found = f"a load from {begin:g} s to {end:g} s of a measurement of {self.duration:g} s"
                 raise refusal(found, "expected: an end after its beginning, within the duration", ("loads", i, field))
+            if self.precision is not None and (load.begin is not None or load.end is not None):
+                field = "begin" if load.begin is not None else "end"
+                found = f"{field} of a load that is measured to a precision"
+                raise refusal(
+                    found, "expected: loads that are there all the time, or no precision", ("loads", i, field)
+                )
         outstanding = sum(load.depth * load.jobs * len(load.targets) for load in self.loads)
         if outstanding > MOST_OUTSTANDING:
             raise refusal(

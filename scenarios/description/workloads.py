@@ -40,6 +40,23 @@ Targets = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_each_o
 """Names of devices, none of them twice."""
 
 
+def longer_with_precision(data: Any) -> Any:
+    """The fields of a load; with a precision and without a duration it may take the longest time."""
+    if isinstance(data, dict) and data.get("precision") is not None and "duration" not in data:
+        return {**data, "duration": f"{LONGEST_S:g}s"}
+    return data
+
+
+def _within_reach(value: float) -> float:
+    if value < LEAST_PRECISION:
+        raise refusal(f"{value * 100:.6g} %", f"expected: {LEAST_PRECISION * 100:g} % or more")
+    return value
+
+
+Precision = Annotated[Fraction, AfterValidator(_within_reach)]
+"""Half-width of a 90 % interval as a share of the value."""
+
+
 class DdSpec(Spec):
     """dd processes, one on each target at the same time.
 
@@ -170,22 +187,13 @@ class LoadSpec(Spec):
     span: PositiveSize | None = None
     warm_up: Duration = 1.0
     duration: PositiveDuration = 10.0
-    precision: Fraction | None = None
+    precision: Precision | None = None
     phases: tuple[PhaseSpec, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
     def _longer_with_precision(cls, data: Any) -> Any:
-        if isinstance(data, dict) and data.get("precision") is not None and "duration" not in data:
-            return {**data, "duration": f"{LONGEST_S:g}s"}
-        return data
-
-    @field_validator("precision")
-    @classmethod
-    def _within_reach(cls, value: float | None) -> float | None:
-        if value is not None and value < LEAST_PRECISION:
-            raise refusal(f"{value * 100:.6g} %", f"expected: {LEAST_PRECISION * 100:g} % or more")
-        return value
+        return longer_with_precision(data)
 
     @field_validator("start")
     @classmethod

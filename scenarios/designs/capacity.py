@@ -8,9 +8,10 @@ for root, a journal of 1 GiB at most); xfsprogs (a log of 2 GiB at most); what X
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ...model.core.errors import InputError
+from ...model.drives.power import kwh_a_year
 from ...model.layouts import LEVELS, layout_for
 from ...model.layouts.factory import level_name
 
@@ -72,6 +73,48 @@ class CapacityPlan:
     def cost_per_tb(self) -> float | None:
         """Cost of a terabyte (10^12 bytes) that should be stored."""
         return None if self.cost is None else self.cost / (self.planned_bytes / 1e12)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPower:
+    """The power of all drives of an array.
+
+    Attributes
+    ----------
+    idle_watts, active_watts
+        With all drives idle and all busy (W); None if the catalogue has no figure.
+    energy_price
+        Price of a kWh; None if nobody asks.
+    """
+
+    idle_watts: float | None = None
+    active_watts: float | None = None
+    energy_price: float | None = None
+
+    @property
+    def kwh_a_year(self) -> tuple[float, float] | None:
+        """Energy of a year (kWh) with all drives idle and all busy."""
+        if self.idle_watts is None or self.active_watts is None:
+            return None
+        return kwh_a_year(self.idle_watts), kwh_a_year(self.active_watts)
+
+    @property
+    def cost_a_year(self) -> tuple[float, float] | None:
+        """Price of that energy."""
+        energy = self.kwh_a_year
+        if energy is None or self.energy_price is None:
+            return None
+        return self.energy_price * energy[0], self.energy_price * energy[1]
+
+    def document(self) -> dict[str, Any]:
+        """All of it as plain data: pairs are of idle and of busy drives."""
+        energy, cost = self.kwh_a_year, self.cost_a_year
+        return {
+            "idle_watts": self.idle_watts,
+            "active_watts": self.active_watts,
+            "kwh_a_year": None if energy is None else list(energy),
+            "cost_a_year": None if cost is None else list(cost),
+        }
 
 
 def capacity_plan(

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from ...model.controller.catalogue import ControllerSpec, controller
 from ...model.core.errors import InputError
 from ...model.drives.catalogue import AnyDrive, drive
+from ...model.drives.power import watts as drive_watts
 from ...model.files.description import Fraction, PositiveDuration, PositiveSize, Spec, refusal
 from ...model.files.description_errors import changed, validate
 from ...model.files.yaml_files import KeyPath
@@ -100,7 +101,7 @@ class DriveChoice(Spec):
     price: float | None = Field(default=None, ge=0)
     """What one costs."""
     watts: float | None = Field(default=None, gt=0)
-    """What one takes while it works (W), from its data sheet."""
+    """What one takes (W), idle or busy, in place of the catalogue's `power_idle` and `power_active`."""
     overrides: dict[str, Any] = Field(default_factory=dict)
     """Fields of the catalogue's entry that are different."""
 
@@ -112,6 +113,10 @@ class DriveChoice(Spec):
     def spec(self) -> AnyDrive:
         """The catalogue's drive with the overrides."""
         return drive(self.model).with_values(**self.overrides) if self.overrides else drive(self.model)
+
+    def power(self, busy: float) -> float | None:
+        """What one takes (W) at a utilization; None if there is no figure."""
+        return drive_watts(self.spec(), busy) if self.watts is None else self.watts
 
 
 def _bare_word(key: str) -> BeforeValidator:
@@ -210,7 +215,9 @@ class RequirementSpec(Spec):
     chassis
         What the drives are put into.
     rack_units, power
-        Most height in the rack, and most power (W) of drives and chassis.
+        Most height in the rack, and most power (W) of chassis and drives, all of them busy.
+    energy_price
+        Price of a kWh.
     headroom
         Largest share of the load at which the array saturates.
     drives, levels, chunks, controllers
@@ -244,6 +251,7 @@ class RequirementSpec(Spec):
     chassis: ChassisSpec | None = None
     rack_units: float | None = Field(default=None, gt=0)
     power: float | None = Field(default=None, gt=0)
+    energy_price: float | None = Field(default=None, ge=0)
     headroom: Fraction | None = None
     drives: tuple[Annotated[DriveChoice, _bare_word("model")], ...]
     levels: Levels = DEFAULT_LEVELS
@@ -298,9 +306,11 @@ class RequirementSpec(Spec):
             raise refusal("no chassis", "expected: chassis with rack_units above 0", ("rack_units",))
         if self.power is not None:
             for i, choice in enumerate(self.drives):
-                if choice.watts is None:
+                if choice.power(1.0) is None:
                     raise refusal(
-                        "no watts", "expected: watts of one drive, as power is limited", ("drives", i, "watts")
+                        f"no watts, and the catalogue has no figure for {choice.model}",
+                        "expected: watts of one drive, as power is limited",
+                        ("drives", i, "watts"),
                     )
         if self.budget is not None:
             for i, choice in enumerate(self.drives):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from ...model.files.description import Duration, Frequency, Rate, Rotation, Size
+from ...model.files.description import Duration, Frequency, Power, Rate, Rotation, Size
 from ...model.files.quantities import parse_frequency, parse_rate, parse_size, parse_time
 
 _Writer = Callable[[Any], Any]
@@ -124,5 +124,6 @@ _WRITERS: tuple[tuple[Any, _Writer], ...] = (
     (_mark(Duration), _time),
     (_mark(Rate), _rate),
     (_mark(Frequency), _frequency),
+    (_mark(Power), lambda value: f"{value!r}W"),
     (_mark(Rotation), lambda value: f"{value!r}rpm"),
 )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
+from ..description.any_workload import LoadsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LONGEST_S, LoadSpec
 from ..running.base.prediction import Prediction
@@ -23,27 +24,27 @@ LEAST_IOS = 3000
 
 
 def at_rate(spec: ScenarioSpec, iops: float) -> ScenarioSpec:
-    """The scenario's I/Os at a fixed rate, whatever the device does.
+    """The scenario's I/Os at a fixed rate, whatever the device does; of several loads those of the first one.
 
     It is measured for as long as the load says, or longer if that would be too few I/Os for a 99th percentile.
     """
-    load = _load(spec)
-    duration = max(load.duration, min(LEAST_IOS / iops, LONGEST_S))
-    values = {
-        "depth": 1,
-        "independent": True,
-        "think_time": 0.0,
-        "iops": None,
-        "total_iops": iops,
-        "duration": duration,
-        "phases": (),
-    }
-    return spec.model_copy(update={"workload": load.model_copy(update=values)})
+    values: dict[str, object] = {"depth": 1, "independent": True, "think_time": 0.0, "iops": None, "total_iops": iops}
+    workload = spec.workload
+    least_s = min(LEAST_IOS / iops, LONGEST_S)
+    if isinstance(workload, LoadsSpec):
+        first, *others = workload.loads
+        loads = (first.model_copy(update=values), *others)
+        changed = {"loads": loads, "duration": max(workload.duration, least_s)}
+        return spec.model_copy(update={"workload": workload.model_copy(update=changed)})
+    assert isinstance(workload, LoadSpec)
+    load = without_phases(workload)
+    times: dict[str, object] = {"duration": max(load.duration, least_s), "phases": ()}
+    return spec.model_copy(update={"workload": load.model_copy(update={**values, **times})})
 
 
-def _load(spec: ScenarioSpec) -> LoadSpec:
-    assert isinstance(spec.workload, LoadSpec)
-    return without_phases(spec.workload)
+def raised(spec: ScenarioSpec) -> str | None:
+    """The name of the load that a curve raises, if it is one of several."""
+    return spec.workload.loads[0].name if isinstance(spec.workload, LoadsSpec) else None
 
 
 POINTS = 10
@@ -154,12 +155,19 @@ def runs_needed(points: int) -> int:
 
 def curve_steps(spec: ScenarioSpec, points: int) -> Steps:
     """The curve's runs in turn: yields what is to be simulated next, and takes what came of it."""
-    if not isinstance(spec.workload, LoadSpec):
-        raise InputError("--curve", f"a workload of kind {spec.workload.kind}", "allowed with: kind load")
+    workload = spec.workload
+    if not isinstance(workload, LoadSpec | LoadsSpec):
+        raise InputError("--curve", f"a workload of kind {workload.kind}", "expected: kind load, or several loads")
+    if isinstance(workload, LoadsSpec):
+        first = workload.loads[0]
+        if first.begin is not None or first.end is not None:
+            words = f"{first.name}, whose rate is raised, is there only for a part of the time"
+            raise InputError("--curve", words, "expected: a first load without begin and end")
+    load = raised(spec)
     (most,) = yield [as_much_as_it_takes(spec)]
     if isinstance(most, InputError):
         raise most
-    saturation = sum_in_order(most.iops.values())
+    saturation = sum_in_order(_of(most, load).iops.values())
     found: dict[float, CurvePoint] = {}
     wanted = [share * saturation for share in _FIRST[:points]]
     while wanted:
@@ -167,12 +175,17 @@ def curve_steps(spec: ScenarioSpec, points: int) -> Steps:
         for offered, outcome in zip(wanted, outcomes, strict=True):
             if isinstance(outcome, InputError):
                 raise outcome
-            found[offered] = _point(offered, outcome)
+            found[offered] = _point(offered, _of(outcome, load))
         wanted = _further(list(found.values()), saturation)[: points - len(found)]
     curve = tuple(sorted(found.values(), key=lambda point: point.offered_iops))
     too_much = [point.offered_iops for point in curve if point.saturated]
     served = [point.iops for point in curve if not point.saturated]
     return LoadCurve(curve, min([max([saturation, *served]), *too_much]), knee(curve))
+
+
+def _of(prediction: Prediction, name: str | None) -> Prediction:
+    """What the load that is raised gets."""
+    return prediction if name is None else prediction.loads[name]
 
 
 def knee(points: Sequence[CurvePoint]) -> CurvePoint | None:

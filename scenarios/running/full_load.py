@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..description.any_workload import LoadsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import MOST_OUTSTANDING, LoadSpec
@@ -28,12 +30,26 @@ def as_much_as_it_takes(spec: ScenarioSpec, users_per_drive: int = _USERS_PER_DR
     """
     workload = spec.workload
     if isinstance(workload, LoadsSpec):
-        first, *others = workload.loads
-        filled = first.model_copy(update=_filled(first, spec, users_per_drive))
-        return spec.model_copy(update={"workload": workload.model_copy(update={"loads": (filled, *others)})})
+        return kept_busy(spec, workload, (workload.loads[0].name,), users_per_drive)
     assert isinstance(workload, LoadSpec)
     load = without_phases(workload)
     return spec.model_copy(update={"workload": load.model_copy(update=_filled(load, spec, users_per_drive))})
+
+
+def kept_busy(
+    spec: ScenarioSpec, workload: LoadsSpec, names: Sequence[str], users_per_drive: int = _USERS_PER_DRIVE
+) -> ScenarioSpec:
+    """A scenario of several loads, in which the users of some of them (`names`) keep all devices busy."""
+    loads = tuple(
+        load.model_copy(update=_of_one(_filled(load, spec, users_per_drive))) if load.name in names else load
+        for load in workload.loads
+    )
+    return spec.model_copy(update={"workload": workload.model_copy(update={"loads": loads})})
+
+
+def _of_one(values: dict[str, object]) -> dict[str, object]:
+    """The fields that one of several loads has; how long the run is, is said for all of them."""
+    return {name: value for name, value in values.items() if name not in ("warm_up", "duration")}
 
 
 def _filled(load: LoadSpec, spec: ScenarioSpec, users_per_drive: int) -> dict[str, object]:

@@ -8,7 +8,6 @@ in the same two histograms. There are never more than :data:`MOST` windows: neig
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,31 +19,22 @@ from ...model.loads.trace_load import TimedTrace
 from ...model.statistics.batch_means import Estimate, ratio_estimate
 from ...model.statistics.latency_histogram import LatencyHistogram
 from ...model.statistics.percentile_interval import Counts, percentile_estimate
+from .base.slow_stores import Stores
 
 MOST = 512
+LOOK_S = 0.05
+"""Simulated time between two looks at a load that may be hopeless, during the warm-up."""
+_HOPELESS_S = 0.1
+"""Time after which an open load may be hopeless: no I/O that an idle machine serves takes longer."""
+_HOPELESS_IOS = 4000
+"""Backlog from which it may be."""
+_HOPELESS_SHARE = 0.2
+"""A load of which less than this share is served is hopeless. What makes the beginning slow, as bits of a bitmap that
+are not yet set, costs a smaller factor."""
 CONFIDENCE = 0.9
 _LEAST_IOS = 16
 """Latencies below which their mean has no interval."""
 _READS, _WRITES = 0, 1
-
-
-class Stores(NamedTuple):
-    """How full slow stores are (bytes).
-
-    Attributes
-    ----------
-    drives, controllers
-        Writes that are done for whoever sent them and wait in the buffers of drives and in the caches of controllers.
-    read_caches
-        What controllers keep of what was read.
-    flash_buffers
-        Writes that wait in the buffers of solid-state drives which the load found as it would leave them.
-    """
-
-    drives: float = 0.0
-    controllers: float = 0.0
-    read_caches: float = 0.0
-    flash_buffers: float = 0.0
 
 
 class LoadWindows:
@@ -126,6 +116,14 @@ class LoadWindows:
     def is_open(self) -> bool:
         """Whether all loads send at their own times."""
         return len(self._open) == len(self._loads)
+
+    def is_hopeless(self, since_s: float) -> bool:
+        """Whether the loads are open, and hardly any I/O has been served in the time (s) since they began."""
+        if not self.is_open:
+            return False
+        backlog = self.backlog
+        served = self.arrived - backlog
+        return since_s >= _HOPELESS_S and backlog >= _HOPELESS_IOS and served < _HOPELESS_SHARE * self.arrived
 
     @property
     def count(self) -> int:

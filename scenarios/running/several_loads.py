@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,12 +12,16 @@ from ...model.core.exact_sums import sum_in_order
 from ...model.files.quantities import format_duration
 from ...model.statistics import LatencyHistogram
 from ..description.any_workload import LoadsSpec, NamedLoad
+from ..description.scenario import ScenarioSpec
 from ..machine.machine import BuiltMachine
+from ..machine.observer import UNOBSERVED, Observer
 from .base.prediction import Prediction
 from .base.run import Run, latency_summary
 from .base.sample import Sample
-from .load_windows import LoadWindows
-from .steady_state import backlog_grows
+from .base.slow_stores import SlowStores
+from .full_load import kept_busy
+from .load_windows import LOOK_S, LoadWindows
+from .steady_state import SteadyState, backlog_grows
 from .summary import cpu_share, latency_figures, prediction_of
 
 _WINDOWS = 64
@@ -24,28 +29,94 @@ _WINDOWS = 64
 
 
 class SeveralLoadsRun(Run):
-    """Several loads for a given time, each measured while it is there.
+    """Several loads for a given time or until each is known, each measured while it is there.
+
+    Parameters
+    ----------
+    machine, workload
+        What runs, and on what.
+    ends_early
+        If true, a hopeless load ends the run whatever else goes on; if false, only where there is nothing else to see.
+    enough
+        Asked after every window of a measurement of a given length; the run ends when it returns true.
 
     Attributes
     ----------
     windows
         Of each load, by name.
+    hopeless
+        Names of open loads of which less than a fifth was served; the run ended early.
+    precision_reached
+        See :attr:`raidsim.scenarios.running.base.prediction.Prediction.precision_reached`.
     """
 
-    def __init__(self, machine: BuiltMachine, workload: LoadsSpec) -> None:
+    def __init__(
+        self,
+        machine: BuiltMachine,
+        workload: LoadsSpec,
+        *,
+        ends_early: bool = False,
+        enough: Callable[[Run], bool] | None = None,
+    ) -> None:
         super().__init__(machine, Sample())
+        self._enough = enough
+        self._may_end = ends_early or self.shows_loads_only
         self.workload = workload
-        self.windows = {name: LoadWindows(machine.engine, jobs) for name, jobs in machine.loads_by_name.items()}
+        self.hopeless: tuple[str, ...] = ()
+        self.precision_reached: float | None = None
+        self._steady: SteadyState | None = None
+        self._slow = SlowStores(machine, workload.loads)
+        by_name = machine.loads_by_name
+        if workload.precision is None:
+            self.windows = {name: LoadWindows(machine.engine, jobs) for name, jobs in by_name.items()}
+            return
+        first, *others = by_name.values()
+        after = [failure.at for failure in machine.scenario.failures]
+        self._steady = SteadyState(
+            machine.engine,
+            first,
+            others=others,
+            precision=workload.precision,
+            warm_up=max([workload.warm_up, *(at for at in after if at < workload.warm_up + workload.duration)]),
+            longest=workload.duration,
+            restart=self._begin,
+            stores=self._slow.look,
+            servers=len(machine.disks),
+            least_ios=self._slow.filling_ios,
+        )
+        self.windows = dict(zip(by_name, self._steady.all_windows, strict=True))
 
     @property
     def share(self) -> float:
         """See :attr:`Run.share`."""
+        if self._steady is not None:
+            return self._steady.share
         return self.machine.engine.now / (self.workload.warm_up + self.workload.duration)
 
     def run(self) -> float:
         """Bytes per second of all loads together."""
+        if self._steady is None:
+            self._run_for()
+        else:
+            self._slow.stand(self.workload.duration)
+            self._steady.run()
+            self.precision_reached = self._steady.reached
+            if not self.span:
+                found = f"nothing could be measured in {format_duration(self.workload.duration)}"
+                raise InputError("workload.duration", found, "expected: as long as the loads need to settle, and more")
+        moved = sum(load.bytes for load in self.machine.loads)
+        for windows in self.windows.values():
+            windows.end()
+        return moved / (self.workload.duration if self._steady is None else self.span)
+
+    def _run_for(self) -> None:
+        """Warm-up and measurement of a given length, unless a load turns out to be hopeless."""
         engine, workload = self.machine.engine, self.workload
-        if workload.warm_up:
+        for number in range(1, math.ceil(workload.warm_up / LOOK_S) if self._may_end else 0):
+            engine.run_to(number * LOOK_S)
+            if self._look():
+                break
+        if workload.warm_up and not self.hopeless:
             engine.run(until=workload.warm_up)
         # A load that begins now has had its warm-up, whose I/Os its windows must have seen to know of its backlog.
         at_once = [load for load in workload.loads if not load.begin]
@@ -55,14 +126,26 @@ class SeveralLoadsRun(Run):
         for load in at_once:
             self._measure(load)
         for at_s, step in self._steps():
+            if self.hopeless:
+                return
             if at_s > engine.now:
+                if self._enough is not None and engine.now > self.began and self._enough(self):
+                    return
                 engine.run_to(at_s)
             step()
+            if self._may_end:
+                self._look()
         engine.run(until=self.began + workload.duration)
-        moved = sum(load.bytes for load in self.machine.loads)
-        for windows in self.windows.values():
-            windows.end()
-        return moved / workload.duration
+
+    def _look(self) -> bool:
+        """See whether hardly any of the I/Os of a load that have come were served."""
+        now = self.machine.engine.now
+        self.hopeless = tuple(
+            load.name
+            for load in self.workload.loads
+            if self.windows[load.name].is_hopeless(now - (self.workload.warm_up + load.begin if load.begin else 0.0))
+        )
+        return bool(self.hopeless)
 
     def _measure(self, load: NamedLoad) -> None:
         begin, end = self.workload.times(load)
@@ -84,7 +167,8 @@ class SeveralLoadsRun(Run):
     def result(self, load: NamedLoad, rest: Prediction) -> Prediction:
         """What one load got; utilization is that of the whole run (`rest`)."""
         begin, end = self.workload.times(load)
-        span, windows = end - begin, self.windows[load.name]
+        windows = self.windows[load.name]
+        span = end - begin if self._steady is None else windows.span
         bytes_moved, reads, writes, *_ = (float(total) for total in windows.flows.sum(axis=0))
         rate = bytes_moved / span
         iops = {op: count / span for op, count in (("read", reads), ("write", writes)) if count}
@@ -102,20 +186,30 @@ class SeveralLoadsRun(Run):
             latencies=latencies,
             figures={"rate": rate, "iops": sum_in_order(iops.values())} | latency_figures(latencies),
             estimates=windows.estimates(),
-            saturated=windows.is_open and backlog_grows(windows),
+            saturated=self._saturated(load.name),
             latency_bins={},
             rebuilds=(),
             wear=(),
             loads={},
         )
 
+    def _saturated(self, name: str) -> bool:
+        windows = self.windows[name]
+        if self._steady is not None:
+            return dict(zip(self.windows, self._steady.saturates, strict=True))[name]
+        return windows.is_open and backlog_grows(windows)
 
-def loads_prediction(machine: BuiltMachine, workload: LoadsSpec, watch: Callable[[Run], None]) -> Prediction:
+
+def loads_prediction(
+    scenario: ScenarioSpec, workload: LoadsSpec, watch: Callable[[Run], None], observer: Observer
+) -> Prediction:
     """Run several loads: figures of all together, and those of each as "LOAD.FIGURE"."""
-    run = SeveralLoadsRun(machine, workload)
+    run = SeveralLoadsRun(BuiltMachine(scenario, observer=observer), workload)
     watch(run)
     rate = run.run()
-    whole = prediction_of(run, workload.duration, rate)
+    if run.hopeless:
+        return _most_served(scenario, workload, run, watch)
+    whole = prediction_of(run, workload.duration if workload.precision is None else run.span, rate)
     loads = {load.name: run.result(load, whole) for load in workload.loads}
     if not whole.iops:
         found = f"no I/O was complete in {format_duration(workload.duration)}"
@@ -129,5 +223,23 @@ def loads_prediction(machine: BuiltMachine, workload: LoadsSpec, watch: Callable
             f"{name}.{figure}": each.estimates[figure] for name, each in loads.items() for figure in each.estimates
         },
         saturated=any(each.saturated for each in loads.values()),
+        precision_reached=run.precision_reached,
         loads=loads,
     )
+
+
+def _most_served(
+    scenario: ScenarioSpec, workload: LoadsSpec, run: SeveralLoadsRun, watch: Callable[[Run], None]
+) -> Prediction:
+    """What the devices serve of loads that are far too much: their I/Os with as many users as keep them busy."""
+    names, after_s = run.hopeless, run.machine.engine.now
+    filled = kept_busy(scenario, workload, names)
+    assert isinstance(filled.workload, LoadsSpec)
+    prediction = loads_prediction(filled, filled.workload, watch, UNOBSERVED)
+    served = ", ".join(f"{name} {sum_in_order(prediction.loads[name].iops.values()):,.0f} IOPS" for name in names)
+    note = (
+        f"less than a fifth of {' and '.join(names)} is served, seen after {format_duration(after_s)}: the figures are "
+        f"those of users who keep everything busy, {served}"
+    )
+    loads = {name: replace(each, saturated=True) if name in names else each for name, each in prediction.loads.items()}
+    return replace(prediction, saturated=True, loads=loads, notes=(*prediction.notes, note))

@@ -106,7 +106,7 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
         part = partial(_load_prediction, sample=sample, observer=observer)
         return simulate_phases(scenario, part, watch) if scenario.workload.phases else part(scenario, watch)
     if isinstance(scenario.workload, LoadsSpec):
-        return loads_prediction(BuiltMachine(scenario, observer=observer), scenario.workload, watch)
+        return loads_prediction(scenario, scenario.workload, watch, observer)
     if isinstance(scenario.workload, ProgramsSpec):
         return _program_prediction(scenario, sample, watch, observer)
     if isinstance(scenario.workload, FioSpec):

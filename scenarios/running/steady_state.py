@@ -24,9 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.core.engine import Engine
+from ...model.core.exact_sums import sum_in_order
 from ...model.loads.direct_load import ClosedLoad, DirectLoad
 from ...model.statistics.batch_means import Estimate, ratio_estimate, trend, warmup_cut
-from .load_windows import MOST, LoadWindows, Stores
+from .base.slow_stores import Stores
+from .load_windows import MOST, LoadWindows
 
 LEAST_IOS = 1000
 """I/Os of a measurement at least."""
@@ -54,85 +56,19 @@ _AS_FAST = 0.7
 _MEMORIES = 5
 
 
-class SteadyState:
-    """A load that runs until its speed is known.
-
-    Parameters
-    ----------
-    engine
-        The clock.
-    loads
-        What runs.
-    precision
-        Half-width of the 90 % interval as a share of the value.
-    warm_up
-        Simulated time (s) before which nothing is settled.
-    longest
-        Simulated time (s) after that in which it ends.
-    restart
-        Called when the measurement begins, once or several times: other statistics begin anew.
-    stores
-        How full slow stores are, if there are any.
-    servers
-        Queues that the I/Os spread over.
-    least_ios
-        I/Os before which nothing is settled.
+class _Watched:
+    """One load among those that run: its windows, and what must be known of it to a precision.
 
     Attributes
     ----------
-    windows
-        The measurement.
-    settled
-        Whether nothing rose or fell when the run was last looked at.
-    saturated
-        Whether the backlog of open loads grows for ever.
-    reached
-        Half-width over value, infinite if it had not settled.
-    share
-        How much of the run is done, about (0 to 1).
+    saturated, growing
+        Whether its backlog grows for ever, and whether it grew when the run was last looked at.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        loads: Sequence[DirectLoad],
-        *,
-        precision: float,
-        warm_up: float = 0.0,
-        longest: float,
-        restart: Callable[[], None] | None = None,
-        stores: Callable[[], Stores] | None = None,
-        servers: int = 1,
-        least_ios: int = 0,
-    ) -> None:
-        self._engine = engine
+    def __init__(self, windows: LoadWindows, precision: float) -> None:
+        self.windows = windows
         self._precision = precision
-        self._warm_up = warm_up
-        self._end = warm_up + longest
-        self._latest = warm_up + _SETTLING_SHARE * longest
-        self._restart = restart
-        self._servers = servers
-        self.windows = LoadWindows(engine, loads, stores)
-        self.settled = False
-        self.saturated = False
-        self.reached = float("inf")
-        self._share = 0.0
-        # Programs that all begin at once need a while to get out of step.
-        self._rounds = _ROUNDS * sum(load.depth for load in loads if isinstance(load, ClosedLoad))
-        self._least_ios = least_ios
-
-    @property
-    def share(self) -> float:
-        """See the class."""
-        return max(self._share, self._engine.now / self._end)
-
-    def run(self) -> None:
-        """Settle and measure."""
-        if self._warm_up > self._engine.now:
-            self._engine.run_to(self._warm_up)
-        self._settle()
-        self._measure()
-        self._share = 1.0
+        self.saturated = self.growing = False
 
     @property
     def criterion(self) -> Estimate:
@@ -146,136 +82,49 @@ class SteadyState:
         """How well :attr:`criterion` must be known, as a share of it."""
         return max(self._precision, SATURATED_PRECISION) if self.saturated else self._precision
 
-    def _settle(self) -> None:
-        """Run until nothing rises or falls, or a backlog grows for ever, or it takes too long."""
-        windows, engine = self.windows, self._engine
-        windows.begin(_FIRST_S)
-        step = _FIRST_S
-        while windows.ios < _WINDOW_IOS and engine.now < self._latest:
-            engine.run_to(min(self._latest, engine.now + step))
-            step *= 2
-        windows.begin(self._window())
-        growing = False
-        while self._go_on(max(_SETTLING_IOS, self._rounds, self._least_ios), self._latest):
-            if self._backlog_grows():
-                if growing:
-                    self.saturated = True
-                    return
-                growing = True
-                continue
-            growing = False
-            half = windows.count // 2
-            if not self._fills(half) and not self._drifts(half) and not self._begins_late():
-                self.settled = True
-                engine.run_to(min(self._latest, engine.now + self._replaced_s(half)))
-                return
-
-    def _measure(self) -> None:
-        windows, engine = self.windows, self._engine
-        self._begin()
-        met = growing = filling = False
-        more = True
-        while more:
-            more = self._go_on(max(LEAST_IOS, self._rounds), self._end)
-            if windows.is_open and not self.saturated:
-                grows = self._backlog_grows()
-                if grows and growing:
-                    self.saturated, met = True, False
-                growing = grows
-            fills = self._fills(0)
-            if fills and filling and engine.now < self._latest:
-                self._begin()
-                met = growing = filling = False
-                continue
-            filling = fills
-            self.settled = not fills and not self._drifts(0)
-            enough = self._precise()
-            if enough and met:
-                break
-            met = enough
+    @property
+    def is_precise(self) -> bool:
+        """Whether the interval is narrow enough, and of enough batches to be believed."""
         known = self.criterion
-        self.reached = known.relative if self.settled else float("inf")
-
-    def _begin(self) -> None:
-        self.windows.begin(self._window(), self._restart)
-
-    def _window(self) -> float:
-        """Seconds in which a few I/Os are complete."""
-        windows = self.windows
-        elapsed = self._engine.now - windows.began
-        return _WINDOW_IOS * elapsed / windows.ios if windows.ios else max(elapsed, _FIRST_S)
-
-    def _go_on(self, least_ios: int, end: float) -> bool:
-        """Run until there is something to look at, a quarter more than there is already; False at the `end`."""
-        windows = self.windows
-        wanted = max(_LEAST_WINDOWS * windows.length, _LONGER * windows.span)
-        while windows.span < wanted or windows.ios < least_ios:
-            if windows.count >= MOST:
-                windows.join()
-            if windows.next_end > end:
-                return False
-            windows.run()
-        return True
-
-    def _precise(self) -> bool:
-        known = self.criterion
-        if known.mean and np.isfinite(known.relative):
-            done = (self.goal / known.relative) ** 2 if known.relative else 1.0
-            self._share = max(self._share, min(0.99, done))
         return (
-            self.settled
-            and self.windows.ios >= LEAST_IOS
-            and self.windows.span >= self._memory_s()
+            self.windows.ios >= LEAST_IOS
             and known.batches >= LEAST_BATCHES
             and not known.correlated
             and known.relative <= self.goal
         )
 
-    def _memory_s(self) -> float:
-        """How long a measurement is at least (s).
+    def window(self, now: float) -> float:
+        """Seconds in which a few I/Os are complete."""
+        elapsed = now - self.windows.began
+        return _WINDOW_IOS * elapsed / self.windows.ios if self.windows.ios else max(elapsed, _FIRST_S)
 
-        What a write-back cache held at its beginning has been replaced by its end: the cache writes its data in sweeps,
-        and a part of one sweep is no sample of all. Of an open load the queues have had the time to forget several
-        times. That of one server forgets within 4 W (L + 1), with L requests in it that take W seconds each (its
-        relaxation time, 1 / (1 - sqrt(utilization))^2 service times, for Poisson arrivals and exponential service);
-        while it grows that slowly, neither correlation nor trend of a short run shows it. And an open load is measured
-        for no less than half of what came before, so that a slow rise of a long backlog is seen.
+    def memory_s(self, servers: int) -> float:
+        """How long an open load is measured at least (s), so that the queues have forgotten several times.
+
+        A queue of one server forgets within 4 W (L + 1), with L requests in it that take W seconds each (its relaxation
+        time, 1 / (1 - sqrt(utilization))^2 service times, for Poisson arrivals and exponential service); while it grows
+        that slowly, neither correlation nor trend of a short run shows it. And an open load is measured for no less
+        than half of what came before, so that a slow rise of a long backlog is seen.
         """
         windows = self.windows
-        replaced_s = self._replaced_s(0)
         if not windows.is_open or self.saturated or not windows.ios:
-            return replaced_s
-        backlog = float(windows.stores[:, 0].mean())
-        queues_s = _MEMORIES * 4 * windows.mean_latency().mean * (backlog / self._servers + 1)
-        return max(replaced_s, queues_s, windows.began / 2)
-
-    def _replaced_s(self, first: int) -> float:
-        """How long the load takes to write as much as write-back caches hold (s), by the windows from `first` on."""
-        windows = self.windows
-        if windows.count <= first:
             return 0.0
-        moved, reads, writes = windows.flows[first:, :3].sum(axis=0)
-        unwritten = float(windows.stores[first:, 1:3].sum(axis=1).mean())
-        written = float(moved * writes / max(1.0, reads + writes))
-        return unwritten / written * (windows.count - first) * windows.length if written else 0.0
+        backlog = float(windows.stores[:, 0].mean())
+        queues_s = _MEMORIES * 4 * windows.mean_latency().mean * (backlog / servers + 1)
+        return max(queues_s, windows.began / 2)
 
-    def _fills(self, first: int) -> bool:
-        """Whether a store fills or empties from the window `first` on."""
-        return any(_level_moves(column) for column in self.windows.stores[first:, 1:].T)
+    def written(self, first: int) -> float:
+        """Bytes written in the windows from `first` on, about."""
+        moved, reads, writes = self.windows.flows[first:, :3].sum(axis=0)
+        return float(moved * writes / max(1.0, reads + writes))
 
-    def _drifts(self, first: int) -> bool:
+    def drifts(self, first: int) -> bool:
         """Whether what the load sees rises or falls from the window `first` on."""
-        seen = self._seen()[first:]
+        seen = self.seen()[first:]
         change, errors = trend(seen)
         return bool(abs(errors) > _TREND_ERRORS and abs(change) > self.goal * abs(float(seen.mean())))
 
-    def _begins_late(self) -> bool:
-        """Whether the steady part of anything begins in the second half of the windows, if it has begun."""
-        half = self.windows.count // 2
-        series = [self._seen(), *self.windows.stores[:, 1:].T]
-        return any(warmup_cut(values) >= half for values in series)
-
-    def _seen(self) -> NDArray[np.float64]:
+    def seen(self) -> NDArray[np.float64]:
         """What the load sees in every window: the latencies of an open load, I/Os otherwise."""
         windows = self.windows
         flows = windows.flows
@@ -289,9 +138,240 @@ class SteadyState:
         # Deviations from the mean, so that windows with few I/Os say little.
         return latency_ns - whole / count * ios + whole / len(ios)
 
-    def _backlog_grows(self) -> bool:
+    def backlog_grows(self) -> bool:
         """Whether the backlog of open loads grows in the second half of the windows as it did in the first."""
         return self.windows.is_open and backlog_grows(self.windows)
+
+
+class SteadyState:
+    """A load, or several at the same time, that run until their speed is known.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    loads
+        What runs.
+    others
+        The jobs of each further load that runs at the same time. All loads have the same windows; the run ends when
+        each is known to the precision.
+    precision
+        Half-width of the 90 % interval as a share of the value.
+    warm_up
+        Simulated time (s) before which nothing is settled.
+    longest
+        Simulated time (s) after that in which it ends.
+    restart
+        Called when the measurement begins, once or several times: other statistics begin anew.
+    stores
+        How full slow stores are, if there are any.
+    servers
+        Queues that the I/Os spread over.
+    least_ios
+        I/Os of all loads together before which nothing is settled.
+
+    Attributes
+    ----------
+    windows
+        The measurement of the first load.
+    all_windows
+        Those of all loads.
+    settled
+        Whether nothing rose or fell when the run was last looked at.
+    saturated
+        Whether the backlog of open loads grows for ever.
+    reached
+        Half-width over value, infinite if it had not settled; of several loads the largest.
+    share
+        How much of the run is done, about (0 to 1).
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        loads: Sequence[DirectLoad],
+        *,
+        precision: float,
+        others: Sequence[Sequence[DirectLoad]] = (),
+        warm_up: float = 0.0,
+        longest: float,
+        restart: Callable[[], None] | None = None,
+        stores: Callable[[], Stores] | None = None,
+        servers: int = 1,
+        least_ios: int = 0,
+    ) -> None:
+        self._engine = engine
+        self._warm_up = warm_up
+        self._end = warm_up + longest
+        self._latest = warm_up + _SETTLING_SHARE * longest
+        self._restart = restart
+        self._servers = servers
+        self.windows = LoadWindows(engine, loads, stores)
+        self.all_windows = (self.windows, *(LoadWindows(engine, each) for each in others))
+        self._each = [_Watched(windows, precision) for windows in self.all_windows]
+        self.settled = False
+        self.reached = float("inf")
+        self._share = 0.0
+        # Programs that all begin at once need a while to get out of step.
+        self._rounds = [
+            _ROUNDS * sum(load.depth for load in jobs if isinstance(load, ClosedLoad)) for jobs in (loads, *others)
+        ]
+        self._least_ios = least_ios
+
+    @property
+    def share(self) -> float:
+        """See the class."""
+        return max(self._share, self._engine.now / self._end)
+
+    @property
+    def saturated(self) -> bool:
+        """See the class."""
+        return any(self.saturates)
+
+    @property
+    def saturates(self) -> tuple[bool, ...]:
+        """Of each load, whether its backlog grows for ever."""
+        return tuple(each.saturated for each in self._each)
+
+    def run(self) -> None:
+        """Settle and measure."""
+        if self._warm_up > self._engine.now:
+            self._engine.run_to(self._warm_up)
+        self._settle()
+        self._measure()
+        self._share = 1.0
+
+    def _settle(self) -> None:
+        """Run until nothing rises or falls, or a backlog grows for ever, or it takes too long."""
+        engine = self._engine
+        for windows in self.all_windows:
+            windows.begin(_FIRST_S)
+        step = _FIRST_S
+        while min(windows.ios for windows in self.all_windows) < _WINDOW_IOS and engine.now < self._latest:
+            engine.run_to(min(self._latest, engine.now + step))
+            step *= 2
+        length = self._window()
+        for windows in self.all_windows:
+            windows.begin(length)
+        while self._go_on(_SETTLING_IOS, self._latest, self._least_ios):
+            if self._backlogs_grow():
+                if self.saturated:
+                    return
+                continue
+            half = self.windows.count // 2
+            if not self._fills(half) and not self._drifts(half) and not self._begins_late():
+                self.settled = True
+                engine.run_to(min(self._latest, engine.now + self._replaced_s(half)))
+                return
+
+    def _measure(self) -> None:
+        engine = self._engine
+        self._begin()
+        met = filling = False
+        more = True
+        while more:
+            more = self._go_on(LEAST_IOS, self._end)
+            before = self.saturated
+            self._backlogs_grow()
+            met = met and self.saturated == before
+            fills = self._fills(0)
+            if fills and filling and engine.now < self._latest:
+                self._begin()
+                met = filling = False
+                continue
+            filling = fills
+            self.settled = not fills and not self._drifts(0)
+            enough = self._precise()
+            if enough and met:
+                break
+            met = enough
+        self.reached = max(each.criterion.relative for each in self._each) if self.settled else float("inf")
+
+    def _begin(self) -> None:
+        length, restart = self._window(), self._restart
+        for each in self._each:
+            each.windows.begin(length, restart)
+            each.growing = False
+            restart = None
+
+    def _window(self) -> float:
+        """Seconds in which each load completes a few I/Os."""
+        return max(each.window(self._engine.now) for each in self._each)
+
+    def _go_on(self, least_ios: int, end: float, together: int = 0) -> bool:
+        """Run until there is something to look at, a quarter more than there is already; False at the `end`.
+
+        There are at least `least_ios` of each load then, and as many of all `together`.
+        """
+        first = self.windows
+        wanted = max(_LEAST_WINDOWS * first.length, _LONGER * first.span)
+        while first.span < wanted or self._too_few(least_ios, together):
+            if first.count >= MOST:
+                for windows in self.all_windows:
+                    windows.join()
+            if first.next_end > end:
+                return False
+            first.run()
+            for windows in self.all_windows[1:]:
+                windows.close()
+        return True
+
+    def _too_few(self, least_ios: int, together: int) -> bool:
+        counts = [windows.ios for windows in self.all_windows]
+        return sum(counts) < together or any(
+            count < max(least_ios, rounds) for count, rounds in zip(counts, self._rounds, strict=True)
+        )
+
+    def _precise(self) -> bool:
+        """Whether each load is known well enough; how far it is from there goes into :attr:`share`."""
+        done = 1.0
+        for each in self._each:
+            known = each.criterion
+            if known.mean and np.isfinite(known.relative):
+                done = min(done, (each.goal / known.relative) ** 2 if known.relative else 1.0)
+            else:
+                done = 0.0
+        self._share = max(self._share, min(0.99, done))
+        memory_s = max([self._replaced_s(0), *(each.memory_s(self._servers) for each in self._each)])
+        return self.settled and self.windows.span >= memory_s and all(each.is_precise for each in self._each)
+
+    def _replaced_s(self, first: int) -> float:
+        """How long the loads take to write as much as write-back caches hold (s), by the windows from `first` on.
+
+        What a write-back cache held at the beginning of a measurement has been replaced by its end: the cache writes
+        its data in sweeps, and a part of one sweep is no sample of all.
+        """
+        windows = self.windows
+        if windows.count <= first:
+            return 0.0
+        unwritten = float(windows.stores[first:, 1:3].sum(axis=1).mean())
+        written = sum_in_order(each.written(first) for each in self._each)
+        return unwritten / written * (windows.count - first) * windows.length if written else 0.0
+
+    def _fills(self, first: int) -> bool:
+        """Whether a store fills or empties from the window `first` on."""
+        return any(_level_moves(column) for column in self.windows.stores[first:, 1:].T)
+
+    def _drifts(self, first: int) -> bool:
+        return any(each.drifts(first) for each in self._each)
+
+    def _begins_late(self) -> bool:
+        """Whether the steady part of anything begins in the second half of the windows, if it has begun."""
+        half = self.windows.count // 2
+        series = [*(each.seen() for each in self._each), *self.windows.stores[:, 1:].T]
+        return any(warmup_cut(values) >= half for values in series)
+
+    def _backlogs_grow(self) -> bool:
+        """Look at the backlogs: one that grows now, and grew when it was last looked at, is saturated."""
+        grows = False
+        for each in self._each:
+            if each.saturated:
+                continue
+            now = each.backlog_grows()
+            each.saturated = now and each.growing
+            each.growing = now
+            grows = grows or now
+        return grows
 
 
 def backlog_grows(windows: LoadWindows) -> bool:

@@ -24,6 +24,7 @@ from ...model.files.description import refusal
 from ...model.files.quantities import (
     parse_fraction,
     parse_frequency,
+    parse_power,
     parse_rate,
     parse_rotation,
     parse_size,
@@ -40,6 +41,7 @@ _PARSERS = {
     "rate": (parse_rate, "B/s"),
     "rotation": (parse_rotation, "rpm"),
     "frequency": (parse_frequency, "Hz"),
+    "power": (parse_power, "W"),
     "share": (parse_fraction, None),
 }
 _SECTOR = 512

@@ -93,7 +93,9 @@ def room_refusals(design: Design, requirement: RequirementSpec) -> list[Refusal]
         found.append(Refusal("rack units", text, taken.rack_units, most))
     most = requirement.power
     if most is not None and taken.watts is not None and taken.watts > most:
-        found.append(Refusal("power", f"takes {taken.watts:,.0f} W, above {most:,.0f} W", taken.watts, most))
+        found.append(
+            Refusal("power", f"takes {taken.watts:,.0f} W with all drives busy, above {most:,.0f} W", taken.watts, most)
+        )
     return found
 
 

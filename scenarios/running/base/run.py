@@ -12,6 +12,7 @@ from ....model.statistics import LatencyHistogram, Usage
 from ....model.statistics.usage import CORE, DISK, LOCK, SATURATED, SSD, THREAD, WayUsage, link_usage
 from ...machine.assemble import Drive
 from ...machine.machine import BuiltMachine
+from ...machine.observer import UNOBSERVED
 from .prediction import LatencyBins, RebuildProgress
 from .sample import Sample
 
@@ -40,6 +41,13 @@ class Run(ABC):
                 yield process
         resync = self.machine.resyncs[name] = begin()
         yield from resync.run()
+
+    @property
+    def shows_loads_only(self) -> bool:
+        """Whether there is no more to see than the loads: no rebuild, no drive that fails, no timeline."""
+        machine = self.machine
+        beside = machine.resyncs or machine.delayed_resyncs or machine.spares or machine.scenario.failures
+        return not beside and machine.observer is UNOBSERVED
 
     def _begin(self) -> None:
         """The measurement begins: what was counted so far was warm-up."""

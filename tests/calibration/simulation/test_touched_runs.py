@@ -16,7 +16,7 @@ from raidsim.calibration.simulation.touched_runs import (
 from raidsim.calibration.study.runs import RunBuilder
 from raidsim.calibration.study.study import load_study
 from raidsim.model.core.errors import InputError
-from raidsim.model.files.switches import FAILURES, switched_off
+from raidsim.model.files.switches import FACTS, switched_off
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.tests.house import ROOT
 
@@ -70,7 +70,7 @@ def test_md_reaches_a_run_by_its_plan_alone() -> None:
     assert {name for name in read if name.split(".")[0] in PLANNED} == {"raid5.heads"}
 
 
-@pytest.mark.parametrize("name", sorted(FAILURES))
+@pytest.mark.parametrize("name", sorted(FACTS))
 def test_no_simulation_reads_how_drives_fail(name: str) -> None:
     """What is left out of the mechanisms moves nothing."""
     for folder in ("disk", "solid_state", "raid", "block"):

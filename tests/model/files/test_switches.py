@@ -11,7 +11,7 @@ from raidsim.calibration.simulation.touched_runs import KINDS
 from raidsim.model.core.errors import InputError
 from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.file_system import file_system_settings
-from raidsim.model.files.switches import FAILURES, as_switched, is_on, switched_off, switches, watched
+from raidsim.model.files.switches import FACTS, as_switched, is_on, switched_off, switches, watched
 from raidsim.model.kernels import kernel
 from raidsim.scenarios.description.machine import DriveInstance
 
@@ -37,7 +37,7 @@ def test_every_optional_field_is_a_switch(kind: str) -> None:
     """The list is found in the descriptions, as their schema shows them: a new mechanism cannot be forgotten."""
     described: type[BaseModel] = KINDS[kind]
     schema = described.model_json_schema()
-    found = {name for name in optional_fields(schema, schema) if name.rpartition(".")[2] not in FAILURES}
+    found = {name for name in optional_fields(schema, schema) if name.rpartition(".")[2] not in FACTS}
     assert set(switches(KINDS[kind])) == found
 
 

@@ -11,6 +11,7 @@ import pytest
 from raidsim.model.core.errors import InputError
 from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.advice.advice import Advice, advise
+from raidsim.scenarios.advice.bounds.bounds import room_refusals
 from raidsim.scenarios.advice.fewest_drives import FewestDrives
 from raidsim.scenarios.advice.judgement import judged
 from raidsim.scenarios.advice.ranking import pareto
@@ -278,10 +279,29 @@ def test_chassis_power_and_their_price_count() -> None:
     assert [each.text for each in none.refused] == ["takes 2 rack units, above 1"]
 
 
+def test_power_follows_the_catalogue_and_the_utilization() -> None:
+    """Without watts the catalogue's figures hold; hot spares and idle drives take the idle power, and a limit is on
+    what all drives take when they are busy.
+    """
+    drives = [{"model": "Constellation-ES.3-4TB-SAS", "count": [4, 5]}]
+    spare = wanted(**{**EASY, "levels": ["raid10"], "drives": drives, "hot_spares": 1, "energy_price": 0.5})
+    (design,) = (each for each in FewestDrives(Trials(spare)).candidates[0].designs if each.drives == 5)
+    assert [room(design, spare, busy).watts for busy in (0.0, 0.5, 1.0)] == pytest.approx(
+        [5 * 7.97, 4 * 9.915 + 7.97, 4 * 11.86 + 7.97]
+    )
+    assert room(design, spare, 0.0).energy_cost_a_year == pytest.approx(0.5 * 8.766 * 5 * 7.97)
+    limited = spare.model_copy(update={"power": 50.0})
+    assert [each.text for each in room_refusals(design, limited)] == ["takes 55 W with all drives busy, above 50 W"]
+    assert not room_refusals(design, spare.model_copy(update={"power": 56.0}))
+    by_hand = wanted(**{**EASY, "levels": ["raid10"], "drives": [{**drives[0], "watts": 9}], "hot_spares": 1})
+    (design,) = (each for each in FewestDrives(Trials(by_hand)).candidates[0].designs if each.drives == 5)
+    assert room(design, by_hand, 0.3).watts == 45
+
+
 def test_power_that_is_not_known_is_no_power(easy: Advice) -> None:
     """Without a figure of the drive there is none of the design, and a limit on power is refused."""
     assert room(easy.ranked[0].design, easy.requirement).watts is None
-    with pytest.raises(InputError, match=r"drives\[?\.?0\]?\.watts: found no watts; expected"):
+    with pytest.raises(InputError, match=r"drives\[?\.?0\]?\.watts: found no watts, and the catalogue .* expected"):
         wanted(**EASY, power=100)
     with pytest.raises(InputError, match="rack_units: found no chassis"):
         wanted(**EASY, rack_units=4)

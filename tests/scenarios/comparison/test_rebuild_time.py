@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from raidsim.scenarios.comparison import rebuild_time as module
 from raidsim.scenarios.comparison.rebuild_time import (
     RebuildTimes,
+    _Known,
+    _Paced,
     member_bytes,
     rebuild_time,
     rebuild_times,
     rebuilt_arrays,
     with_rebuild,
 )
+from raidsim.scenarios.running.base.prediction import RebuildProgress
+from raidsim.scenarios.running.base.run import Run
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.advice.sample_designs import design
 
@@ -83,6 +90,21 @@ def test_a_rebuild_that_a_saturated_array_starves_is_no_time() -> None:
     assert not paced(LIGHT, speed_min="5MB/s").starves
 
 
+@pytest.mark.parametrize(("system", "named"), [("linux-3.10", True), ("linux-6.1", False)])
+def test_only_a_kernel_that_naps_slows_a_rebuild_to_its_minimum(
+    monkeypatch: pytest.MonkeyPatch, system: str, named: bool
+) -> None:
+    """A pace near speed_limit_min is a coincidence where md only waits for its own I/O (Linux 4.2 and later)."""
+    spec = design("raid1", 2).model_copy(update={"kernel": system})
+    least_s = member_bytes(spec, "md0") / 1024e3
+    times = iter([_Paced(3600.0, "disks"), _Paced(least_s, "disks")])
+    monkeypatch.setattr(module, "_time", lambda *_: next(times))
+    found = rebuild_times(spec)
+    assert found is not None
+    assert found.loaded_limit.startswith("speed_limit_min") is named
+    assert named or found.loaded_limit == "the load"
+
+
 def test_nothing_to_rebuild_without_redundancy() -> None:
     """RAID 0 and a drive alone have no rebuild."""
     assert rebuild_time(design("raid0", 2)) is None
@@ -116,3 +138,28 @@ def test_members_and_arrays_that_are_rebuilt() -> None:
         "md0": {"level": "raid5", "members": ["a", "b", "d4"]},
     }
     assert rebuilt_arrays(design("raid5", 5, arrays=stack)) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("moved", "ios", "known"),
+    [
+        ([100.0] * 12, 20_000, True),
+        ([100.0, 101.0] * 6, 20_000, True),
+        ([100.0] * 11, 20_000, False),
+        ([100.0] * 12, 19_999, False),
+        ([*[100.0] * 6, 0.0, *[100.0] * 6], 20_000, False),
+        ([100.0, 50.0, 180.0, 20.0] * 3, 20_000, False),
+    ],
+)
+def test_an_even_pace_beside_many_requests_is_known_early(moved: list[float], ios: int, known: bool) -> None:
+    """Not after few windows or I/Os, not if the thread napped, and not while the pace scatters."""
+    look = _Known()
+    answers, done = [], 0.0
+    for number, each in enumerate(moved, 1):
+        done += each
+        progress = RebuildProgress("md0", "recover", done / number, 10**9, 0)
+        load = SimpleNamespace(reads=ios // 2, writes=ios - ios // 2)
+        machine = SimpleNamespace(engine=SimpleNamespace(now=1.0 + number), loads=[load])
+        answers.append(look(cast(Run, SimpleNamespace(began=1.0, machine=machine, rebuilds=[progress].copy))))
+    assert answers[-1] is known
+    assert not any(answers[:11])

@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 
 from raidsim.model.core.errors import InputError
+from raidsim.scenarios.comparison import rebuild_time
 from raidsim.scenarios.comparison.rebuild_time import rebuild_times
+from raidsim.scenarios.description.any_workload import LoadsSpec
 from raidsim.scenarios.documents.document import document_from
+from raidsim.scenarios.questions.load_curve import curve_steps
 from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
+from raidsim.scenarios.running.steady_state import LEAST_IOS
 
 MACHINE = """
 machine: {model: server, drives: {model: Exos-15E900-900GB, count: 4}}
@@ -102,3 +106,78 @@ def test_nonsense_is_refused_with_its_place(loads: str, said: str) -> None:
     """The message names the load and the field, what was found and what is expected."""
     with pytest.raises(InputError, match=said):
         document_from(f"{MACHINE}workloads: {loads}").spec()
+
+
+def test_each_load_is_measured_to_the_precision() -> None:
+    """The run ends when both loads are known so well; the slower one, which needs longer, decides."""
+    machine = "machine: {model: server, drives: {model: Exos-15E900-900GB, count: 2}}\n"
+    loads = "[{name: fast, targets: disk0, depth: 4}, {name: slow, targets: disk1, block_size: 256KiB}]"
+    found = simulate(document_from(f"{machine}workloads: {loads}\nworkload: {{precision: 3%}}").spec())
+    relative = {name: each.estimates["iops"].relative for name, each in found.loads.items()}
+    assert found.precision_reached == max(relative.values()) <= 0.03
+    for load in found.loads.values():
+        assert load.estimates["iops"].mean == pytest.approx(sum(load.iops.values()))
+        assert load.seconds == found.seconds < 100
+        assert load.latencies["read"]["n"] >= LEAST_IOS
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        ("{name: late, begin: 1s}", "begin of a load that is measured to a precision; expected: loads that are there"),
+        ("{name: own, duration: 1s}", "duration of one of several loads; expected: in workload, for all loads"),
+        ("{name: own, precision: 1%, duration: 10s}", "duration of one of several loads|precision of one of several"),
+    ],
+)
+def test_what_a_precision_of_several_loads_cannot_be(load: str, words: str) -> None:
+    """One message each, with what is expected."""
+    with pytest.raises(InputError, match=words):
+        document_from(f"{MACHINE}workloads: [{READER}, {load}]\nworkload: {{precision: 5%}}").spec()
+
+
+def test_hopeless_loads_end_the_run_and_their_capacity_is_found() -> None:
+    """A load of which a fifth is served is seen after a moment; the figures are those of users who keep all busy."""
+    much = "{name: much, total_iops: 200000, block_size: 4KiB}"
+    found = run(much, STREAM)
+    (note,) = found.notes
+    assert note.startswith("less than a fifth of much is served, seen after ")
+    assert {name: load.saturated for name, load in found.loads.items()} == {"much": True, "stream": False}
+    users = run("{name: much, depth: 256, independent: true, block_size: 4KiB}", STREAM)
+    assert found.loads["much"].iops["read"] == pytest.approx(users.loads["much"].iops["read"], rel=0.05)
+    assert found.events < 0.5 * 200_000
+    assert not run(READER, STREAM).notes
+
+
+def test_a_rebuild_beside_hopeless_loads_is_that_beside_busy_drives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backlog is not simulated: the rebuild's rate is that beside users who keep everything busy."""
+    monkeypatch.setattr(rebuild_time, "_PLACES", ((0.5, 1.0),))
+    small = "machine: {model: server, drives: {model: Generic-20GB-ATA, count: 2}}\narrays: {md0: {level: raid1}}\n"
+    ways = ["workload: {kind: load, total_iops: 300000}", "workloads: [{name: load, total_iops: 300000}]"]
+    ways += ["workload: {kind: load, depth: 128, independent: true}"]
+    found = [rebuild_times(document_from(small + way).spec()) for way in ways]
+    assert None not in found
+    assert len({each.loaded_s for each in found if each is not None}) == 1
+
+
+def test_a_curve_raises_the_first_load_beside_the_others() -> None:
+    """Only the first load's rate is raised, and the points are what it gets."""
+    text = f"{MACHINE}workloads: [{READER}, {STREAM}]\nworkload: {{warm_up: 100ms, duration: 300ms}}"
+    given = document_from(text).spec()
+    assert isinstance(given.workload, LoadsSpec)
+    steps = curve_steps(given, 6)
+    (full,) = next(steps)
+    most = simulate(full)
+    asked = steps.send([most])
+    saturation = sum(most.loads["reader"].iops.values())
+    for spec, share in zip(asked, (0.1, 0.3, 0.5, 0.7, 0.85, 0.95), strict=True):
+        assert isinstance(spec.workload, LoadsSpec)
+        reader, stream = spec.workload.loads
+        assert reader.total_iops == pytest.approx(share * saturation)
+        assert stream == given.workload.loads[1]
+        assert spec.workload.duration == pytest.approx(3 * LEAST_IOS / (share * saturation))
+    with pytest.raises(StopIteration) as end:
+        steps.send([most] * 6)
+    assert {point.iops for point in end.value.value.points} == {saturation}
+    late = f"{MACHINE}workloads: [{{name: late, begin: 500ms}}]\nworkload: {{duration: 1s}}"
+    with pytest.raises(InputError, match="--curve: late, whose rate is raised, is there only for a part of the time"):
+        next(curve_steps(document_from(late).spec(), 6))

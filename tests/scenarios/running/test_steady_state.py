@@ -26,8 +26,9 @@ from raidsim.scenarios.description.workloads import LONGEST_S, LoadSpec
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.base.sample import Sample
+from raidsim.scenarios.running.base.slow_stores import Stores
 from raidsim.scenarios.running.load_run import LoadRun
-from raidsim.scenarios.running.load_windows import MOST, LoadWindows, Stores
+from raidsim.scenarios.running.load_windows import MOST, LoadWindows
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.running.steady_state import LEAST_IOS, SATURATED_PRECISION, SteadyState, backlog_grows
 

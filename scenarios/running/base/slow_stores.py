@@ -1,0 +1,141 @@
+"""What fills or wears slowly under loads: caches of drives and controllers, and flash that is written for long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ....model.core.exact_sums import sum_in_order
+from ....model.solid_state.drive import SolidState
+from ....model.solid_state.standing_load import can_stand, stands
+from ...description.arrays import ArraySpec
+from ...description.workloads import LoadSpec
+from ...machine.assemble import Drive
+from ...machine.machine import BuiltMachine
+
+_FIRST_S = 1e-4
+_FIRST_IOS = 1500
+"""I/Os that say what is asked of solid-state drives."""
+_FIRST_SHARE = 0.1
+"""Share of the longest time after which fewer must do."""
+_HITS = 0.005
+"""Share of the reads found in a controller's read cache, above which it matters how full that is."""
+
+
+class Stores(NamedTuple):
+    """How full slow stores are (bytes).
+
+    Attributes
+    ----------
+    drives, controllers
+        Writes that are done for whoever sent them and wait in the buffers of drives and in the caches of controllers.
+    read_caches
+        What controllers keep of what was read.
+    flash_buffers
+        Writes that wait in the buffers of solid-state drives which the load found as it would leave them.
+    """
+
+    drives: float = 0.0
+    controllers: float = 0.0
+    read_caches: float = 0.0
+    flash_buffers: float = 0.0
+
+
+class SlowStores:
+    """The slow stores of a machine under loads that run until their speed is known.
+
+    Parameters
+    ----------
+    machine
+        Whose.
+    workloads
+        The loads.
+    """
+
+    def __init__(self, machine: BuiltMachine, workloads: Sequence[LoadSpec]) -> None:
+        self._machine = machine
+        self._workloads = workloads
+        self._ssds = [disk for disk in machine.disks.values() if isinstance(disk, SolidState)]
+        writes = any(each.read_share < 1.0 for each in workloads)
+        self._standing = [disk for disk in self._ssds if can_stand(disk)] if writes else []
+
+    @property
+    def filling_ios(self) -> int:
+        """I/Os of all loads together before which the buffers of the drives may not be full.
+
+        Of several loads nobody knows beforehand how often each writes, so each counts as if it were alone.
+        """
+        drives = [disk for disk in self._ssds if disk not in self._standing]
+        return sum(_filling_ios(each, drives) for each in self._workloads)
+
+    def stand(self, longest: float) -> None:
+        """Look at what the first I/Os ask of the drives, and go on as if that had been so for long.
+
+        Parameters
+        ----------
+        longest
+            Simulated time (s) in which the run ends at the latest.
+        """
+        if not self._standing:
+            return
+        engine, loads = self._machine.engine, self._machine.loads
+        for drive in self._standing:
+            drive.open_long_ago()
+        until, step_s = longest * _FIRST_SHARE, _FIRST_S
+        while engine.now < until and sum(load.reads + load.writes for load in loads) < _FIRST_IOS:
+            engine.run_to(min(until, engine.now + step_s))
+            step_s = engine.now / 2
+        for drives in _alike(self._standing, self._machine.scenario.arrays):
+            seconds = engine.now * len(drives)
+            read_rate = sum(drive.read_bytes for drive in drives) / seconds
+            write_rate = sum(drive.write_bytes for drive in drives) / seconds
+            for drive in drives:
+                stands(drive, engine, read_rate, write_rate)
+
+    def look(self) -> Stores:
+        """What controllers and drives hold that has yet to be written, and what read caches hold that helps."""
+        machine = self._machine
+        drives = sum(_held(disk) for disk in machine.disks.values() if disk not in self._standing)
+        buffers = sum(_held(disk) for disk in self._standing)
+        controllers = machine.controllers.values()
+        dirty = sum(controller.dirty_bytes for controller in controllers)
+        kept = sum(
+            controller.read_cache_bytes
+            for controller in controllers
+            if controller.read_hits > _HITS * max(1, controller.reads)
+        )
+        return Stores(drives, dirty, kept, buffers)
+
+
+def _held(drive: Drive) -> int:
+    """Bytes that a drive has yet to write; of a solid-state drive only if its buffer is half full.
+
+    Below that it goes up and down by a program at a time, which no load notices.
+    """
+    dirty = drive.dirty_bytes
+    return dirty if not isinstance(drive, SolidState) or 2 * dirty >= drive.spec.write_buffer else 0
+
+
+def _filling_ios(workload: LoadSpec, drives: Iterable[SolidState]) -> int:
+    """I/Os of a load that write as much as the buffers of these drives hold, so that they may be full."""
+    buffers = sum(drive.spec.write_buffer for drive in drives)
+    size = workload.block_size if workload.write_size is None else workload.write_size
+    mean = sum_in_order(each * share for each, share in size.items()) if isinstance(size, dict) else size
+    written = (1.0 - workload.read_share) * mean
+    return int(buffers / written) if written else 0
+
+
+def _alike(drives: Iterable[SolidState], arrays: Mapping[str, ArraySpec]) -> Iterable[list[SolidState]]:
+    """Drives of one kind in the same array, or below it, which share what is asked of them."""
+    found: dict[tuple[str, str], list[SolidState]] = {}
+    for drive in drives:
+        found.setdefault((_highest(drive.name, arrays), drive.spec.model), []).append(drive)
+    return found.values()
+
+
+def _highest(name: str, arrays: Mapping[str, ArraySpec]) -> str:
+    """The array that stands on the device called `name` and that no other stands on, or the device itself."""
+    for above, array in arrays.items():
+        if name in array.members:
+            return _highest(above, arrays)
+    return name
