@@ -25,7 +25,9 @@ from ...api.support.figures import (
 from ...calibration.uncertainty.model_interval import evidence_lines
 from ...model.files.quantities import format_duration
 from ...model.statistics.batch_means import Estimate
+from ...scenarios.comparison.reliability import assumed_rates
 from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
+from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.tuning import ServiceSpec
 
 _LONG_S = 7 * 86400.0
@@ -274,9 +276,22 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
         services = {each.design.spec.service for each in found.designs if each.risk and each.design.spec is not None}
         if len(services) == 1:
             lines.append(_assumed(services.pop()))
+        specs = [each.design.spec for each in found.designs if each.risk and each.design.spec is not None]
+        lines += _assumed_rates(specs)
     if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
         lines.append("=: the interval covers 0, so the two are not told apart")
     return lines + evidence_lines(each.design.spec for each in found.designs if each.facts and each.design.spec)
+
+
+def _assumed_rates(specs: list[ScenarioSpec]) -> list[str]:
+    """Which drives' data sheets do not give a rate that the risk of losing data rests on."""
+    found: dict[str, set[str]] = {}
+    for spec in specs:
+        for rate, models in assumed_rates(spec).items():
+            found.setdefault(rate, set()).update(models)
+    return [
+        f"{rate} assumed, not from the drive's data sheet: {', '.join(sorted(found[rate]))}" for rate in sorted(found)
+    ]
 
 
 def _assumed(service: ServiceSpec) -> str:
