@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 
+PATIENCE_S = 1200.0
+"""Wall-clock time after which a process hangs, however busy the computer is: with 25 others on two cores one got a
+thirtieth of a core."""
+
 
 def is_there(process: int) -> bool:
     """Whether there is a process of that number; of a negative one, a process of that group."""
