@@ -43,6 +43,11 @@ def test_the_nearest_are_those_that_came_out_before_and_after(release: str, clos
     assert nearest(release, linux) == close
 
 
+def test_a_release_that_is_there_is_its_own_nearest() -> None:
+    """Protects against naming a kernel twice: one that is there is the last up to its date, and none after it."""
+    assert nearest("6.1", ["linux-5.10", "linux-6.1", "linux-6.6"]) == ["linux-6.1", "linux-6.6"]
+
+
 @pytest.mark.parametrize("name", ["5.19", "linux-5.19"])
 def test_an_unknown_version_is_answered_with_the_nearest(name: str) -> None:
     """Protects the message: two kernels to choose from. Counter-test: a name without a version lists them all."""
