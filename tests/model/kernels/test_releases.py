@@ -6,7 +6,7 @@ import pytest
 
 from raidsim.model.core.errors import InputError
 from raidsim.model.kernels import kernel, kernel_names
-from raidsim.model.kernels.releases import nearest, released, series
+from raidsim.model.kernels.releases import later, nearest, released, series
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_the_nearest_are_those_that_came_out_before_and_after(release: str, clos
     assert nearest(release, linux) == close
 
 
-def test_a_release_that_is_there_is_its_own_nearest() -> None:
-    """Protects against naming a kernel twice: one that is there is the last up to its date, and none after it."""
-    assert nearest("6.1", ["linux-5.10", "linux-6.1", "linux-6.6"]) == ["linux-6.1", "linux-6.6"]
+def test_later_kernels_are_those_after_it() -> None:
+    """Protects the hint at a later kernel: one that is there is not later than itself."""
+    assert later("6.1", ["linux-5.10", "linux-6.6", "linux-6.1"]) == ["linux-6.6"]
 
 
 @pytest.mark.parametrize("name", ["5.19", "linux-5.19"])
