@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 PATIENCE_S = 1200.0
-"""Wall-clock time after which a process hangs, however busy the computer is: with 25 others on two cores one got a
-thirtieth of a core."""
+"""Wall-clock time after which a process hangs. With 25 other processes on two cores a test got 4 % of a core."""
 
 
 def is_there(process: int) -> bool:
