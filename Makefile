@@ -73,7 +73,7 @@ golden: .venv/dev.stamp
 	$(BIN)/python -m raidsim.tests.golden.other_platforms
 
 mutants: .venv/dev.stamp
-	nice $(BIN)/python -m raidsim.tests.mutants
+	nice $(BIN)/python -m raidsim.tests.mutation
 
 pages: .venv/dev.stamp
 	$(BIN)/python -m raidsim.tests.refresh_pages

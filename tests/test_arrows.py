@@ -29,7 +29,7 @@ RUNNING = (
 """Modules whose functions simulate, fit or inspect: the public API has a name for what they do."""
 READING = {"decoded", "mean_of_replications", "read_source"}
 """Functions of theirs that only read a file or average results."""
-OF_THE_WHOLE = {"faults", "fuzz", "golden", "oracles", "phenomena"}
+OF_THE_WHOLE = {"faults", "fuzz", "golden", "mutation", "oracles", "phenomena"}
 """Folders of tests that run the whole machine."""
 
 

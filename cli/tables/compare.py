@@ -25,8 +25,10 @@ from ...api.support.figures import (
 from ...calibration.uncertainty.model_interval import evidence_lines
 from ...model.files.quantities import format_duration
 from ...model.statistics.batch_means import Estimate
+from ...scenarios.comparison.reliability import assumed_rates
 from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
 from ...scenarios.description.any_workload import LoadsSpec
+from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.tuning import ServiceSpec
 from .power import no_figure, watts_words
 
@@ -302,6 +304,8 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
         services = {each.design.spec.service for each in found.designs if each.risk and each.design.spec is not None}
         if len(services) == 1:
             lines.append(_assumed(services.pop()))
+        specs = [each.design.spec for each in found.designs if each.risk and each.design.spec is not None]
+        lines += _assumed_rates(specs)
     powers = [each.power for each in found.designs if each.power is not None]
     if any(not power.all_unknown for power in powers):
         missing = tuple(dict.fromkeys(model for power in powers for model in power.unknown))
@@ -316,6 +320,17 @@ def _advice(each: Measured) -> str:
     """What helps a rebuild that md itself slows down."""
     limit = "" if each.rebuild is None else each.rebuild.loaded_limit
     return "raise speed_limit_min, or " if limit.startswith("speed_limit_min") else ""
+
+
+def _assumed_rates(specs: list[ScenarioSpec]) -> list[str]:
+    """Which drives' data sheets do not give a rate that the risk of losing data rests on."""
+    found: dict[str, set[str]] = {}
+    for spec in specs:
+        for rate, models in assumed_rates(spec).items():
+            found.setdefault(rate, set()).update(models)
+    return [
+        f"{rate} assumed, not from the drive's data sheet: {', '.join(sorted(found[rate]))}" for rate in sorted(found)
+    ]
 
 
 def _assumed(service: ServiceSpec) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations, count
 
 from ...model.core.exact_sums import sum_in_order
-from ...model.drives.catalogue import AnyDrive
+from ...model.drives.catalogue import AnyDrive, drive_sources
 from ...model.layouts import MirroredLayout, Raid10Layout
 from ..description.scenario import ScenarioSpec
 from ..description.tuning import ServiceSpec
@@ -90,6 +90,26 @@ def unknown_rates(spec: ScenarioSpec) -> list[str]:
     drives = spec.machine.drives
     models = {drives[name].model for part in top_parts(spec) for name in part.leaves if _rate(spec, name) is None}
     return sorted(models)
+
+
+def assumed_rates(spec: ScenarioSpec) -> dict[str, list[str]]:
+    """Models of the drives that hold data whose rates the catalogue assumes, by the name of the rate.
+
+    A rate that the scenario gives, for a drive or for all of them, is not assumed.
+    """
+    drives, afr = spec.machine.drives, spec.service.afr
+    found: dict[str, set[str]] = {"failure rate": set(), "rate of read errors": set()}
+    for name in {name for part in top_parts(spec) for name in part.leaves}:
+        instance = drives[name]
+        drive, sources = instance.spec(), drive_sources(instance.model)
+        fields = {"rate of read errors": "bits_per_unrecoverable_error"}
+        if afr == "data-sheet" or (afr == "field" and not drive.rotational):
+            fields["failure rate"] = "afr" if drive.afr is not None and drive.afr < 1.0 else "mtbf"
+        for rate, field in fields.items():
+            source = sources.get(field)
+            if field not in instance.overrides and source is not None and source.assumed:
+                found[rate].add(instance.model)
+    return {rate: sorted(models) for rate, models in found.items() if models}
 
 
 def data_loss(spec: ScenarioSpec, rebuild_s: float | None) -> LossRisk | None:

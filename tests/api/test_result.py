@@ -10,8 +10,9 @@ import pytest
 
 import raidsim
 from raidsim.api import base
-from raidsim.api.figures import latency_of_all
+from raidsim.api.figures import interval_of, latency_of_all
 from raidsim.calibration.uncertainty.model_interval import run_intervals
+from raidsim.model.statistics.batch_means import Estimate
 from raidsim.model.statistics.latency_histogram import LatencyHistogram
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.api.small import small
@@ -150,3 +151,11 @@ def test_without_the_bottleneck_it_is_faster() -> None:
     found = result.without_bottleneck(progress=False)
     assert found is not None
     assert found.prediction.rate > 1.1 * result.throughput
+
+
+def test_an_interval_lies_around_its_mean() -> None:
+    """Protects the intervals of all answers: as far above the mean as below it, and endless where none is known."""
+    found = interval_of(1.0, Estimate(10.0, 2.0, 0.9, 20, 0.0, 0.0, False))
+    assert (found.value, found.low, found.high, found.confidence) == (10.0, 8.0, 12.0, 0.9)
+    unknown = interval_of(3.0, None)
+    assert (unknown.value, unknown.low, unknown.high) == (3.0, -math.inf, math.inf)

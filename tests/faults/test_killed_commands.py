@@ -17,6 +17,7 @@ from raidsim.calibration.fit.profile import load_profile
 from raidsim.tests.calibration.study import small_study as small
 from raidsim.tests.faults.killed import NAMED, OLD, STUDY, WRITERS
 from raidsim.tests.faults.test_disk_full import JOB, SCENARIO
+from raidsim.tests.processes import PATIENCE_S
 from raidsim.tests.scenarios.sweeps.sweep_bench import plan_of
 
 KILLED = -signal.SIGKILL
@@ -42,7 +43,7 @@ def found(folder: Path) -> dict[str, Any]:
     """What each command did, by its name and where it was killed."""
     command = [sys.executable, "-m", "raidsim.tests.faults.killed", str(folder)]
     environment = {**os.environ, "RAIDSIM_HOME": str(folder / "home")}
-    answer = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert answer.returncode == 0, answer.stderr
     answers: dict[str, Any] = json.loads(answer.stdout)
     return answers

@@ -14,6 +14,7 @@ import pytest
 
 from raidsim.cli import main as cli
 from raidsim.scenarios.documents import document
+from raidsim.tests.processes import PATIENCE_S
 from raidsim.tests.scenarios.sweeps.sweep_bench import plan_of, run, tables
 
 _ROOT = Path(str(document.__file__)).parents[2]
@@ -25,7 +26,7 @@ workload: {kind: load, depth: 2, warm_up: 10ms, duration: 100ms}
 
 def _raidsim(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "raidsim", *arguments]
-    return subprocess.run(command, capture_output="stdout" not in options, check=False, timeout=60, **options)  # type: ignore[call-overload, no-any-return]
+    return subprocess.run(command, capture_output="stdout" not in options, check=False, timeout=PATIENCE_S, **options)  # type: ignore[call-overload, no-any-return]
 
 
 @pytest.mark.parametrize("command", [("schema",), ("drives",)], ids=["plain", "table"])

@@ -13,6 +13,8 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.disk.spec import mechanics
 from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.memory.page_memory import PageMemory
+from raidsim.model.memory.paged_file import PagedFile
 from raidsim.model.solid_state.map_cache import MapCache
 from raidsim.model.solid_state.superblocks import RESERVE
 from raidsim.model.solid_state.translation import Translation
@@ -26,7 +28,9 @@ _COFFMAN = "Coffman 1969, Fuller and Baskett 1975: a drum served in the order of
 _CHE = "Che, Tung and Wang 2002: LRU under independent requests"
 _DESNOYERS = "Desnoyers 2012; Luojie and Kurkoski 2012: the block with the fewest valid units"
 _PATTERSON = "Patterson, Gibson and Katz 1988; the longest of two exponential reads, then of two writes"
+_TWO_LISTS = "Che, Tung and Wang 2002; Martina, Garetto and Leonardi 2014: characteristic times of both lists"
 _SECTOR = 512
+_PAGE = 64 << 10
 _SUPERBLOCK = 512
 """Units of a superblock in the rows on collection: the closed form is of large ones."""
 _LARGE_BLOCKS_SLACK = 0.02
@@ -125,6 +129,29 @@ def map_hits(shares: NDArray[np.float64], held: int, requests: int = 30_000) -> 
     return simulate
 
 
+def page_hits(
+    shares: NDArray[np.float64], held: int, half_pace: bool, requests: int = 20_000
+) -> Callable[[int], float]:
+    """Hit rate of the page cache, whose pages lie in a file without any order."""
+
+    def simulate(seed: int) -> float:
+        memory = PageMemory(held * _PAGE, half_pace=half_pace)
+        file = PagedFile("f", len(shares) * _PAGE)
+        random = np.random.default_rng(seed)
+        places = random.permutation(len(shares)) * _PAGE
+        drawn = places[np.searchsorted(np.cumsum(shares), random.random(2 * requests) * shares.sum())].tolist()
+        hits = 0
+        for number, at in enumerate(drawn):
+            if file.cached.run_from(at) > at:
+                hits += number >= requests
+            else:
+                memory.add(file, at, at + _PAGE)
+            memory.used(file, at, at + _PAGE)
+        return hits / requests
+
+    return simulate
+
+
 def inside() -> list[Oracle]:
     """The oracles."""
     found = []
@@ -145,4 +172,9 @@ def inside() -> list[Oracle]:
         rate = che(shares, held)
         name = f"map cache of {held} of 2,048 pages, Zipf {exponent:g}: hit rate"
         found.append(Oracle(name, _CHE, rate, rate, "", map_hits(shares, held), 8, _CHE_SLACK))
+    for exponent, held, pace in ((0.8, 512, 0.5), (1.2, 256, 1.0)):
+        shares = zipf(2048, exponent)
+        rate = theory.two_lists(shares, held, pace)
+        name = f"page cache of {held} of 2,048 pages, Zipf {exponent:g}, pace {pace:g}: hit rate"
+        found.append(Oracle(name, _TWO_LISTS, rate, rate, "", page_hits(shares, held, pace < 1), 4, _CHE_SLACK))
     return found

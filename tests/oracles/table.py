@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 
 from raidsim.tests.oracles.arithmetic import arithmetic
+from raidsim.tests.oracles.background import background
+from raidsim.tests.oracles.block_layer import block_layer
 from raidsim.tests.oracles.closed import closed
 from raidsim.tests.oracles.coverage import SEEDS, cases, held
 from raidsim.tests.oracles.disks import disks
@@ -22,6 +24,8 @@ TABLES = {
     "Forks and joins": forks,
     "Mechanics of disks": disks,
     "Queues and caches inside": inside,
+    "Tags and throttling": block_layer,
+    "Destaging, scrubs and rebuilds": background,
     "Arithmetic of arrays": arithmetic,
 }
 """What makes the oracles, by what they are about."""

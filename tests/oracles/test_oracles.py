@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raidsim.tests.oracles import coverage, queues, theory
+from raidsim.model.core.fixed_service import linear_service
+from raidsim.model.drives.catalogue import hard_disk
+from raidsim.tests.oracles import background, block_layer, coverage, inside, queues, theory
+from raidsim.tests.oracles.closed import THINK_S
 from raidsim.tests.oracles.oracle import Oracle, exact, outcome
 from raidsim.tests.oracles.table import every
 
@@ -34,6 +37,25 @@ def test_an_interval_that_misses_what_is_exact_is_noticed() -> None:
     assert bus < 0.9 * link
     assert not outcome(exact("n", "", 1.1, "", lambda seed: 1.0 + 0.01 * (seed % 3))).holds
     assert outcome(exact("n", "", 1.01, "", lambda seed: 1.0 + 0.01 * (seed % 3))).holds
+
+
+def test_without_the_mechanism_the_closed_form_does_not_hold() -> None:
+    """The counter-test of tags, throttling, destaging, vacations and rebuilds: each off, the figure is another one."""
+    untagged = block_layer.tagged(24, None)(1)
+    assert untagged == pytest.approx(24 / (THINK_S + queues.SERVICE_S), rel=0.03)
+    assert untagged > 1.05 * theory.machine_repair(24, THINK_S, queues.SERVICE_S, 4)
+    slow_reads = block_layer.written_back(3e-3, throttled=False, seconds=0.5)(1)
+    assert slow_reads > 40 * block_layer.allowed_rate(3e-3)
+    roomy = background.caching(write_extents=1 << 20, write_buffer=2 << 30, cache=2 << 30)
+    scarce = background.caching(write_extents=1)
+    assert background.drained(roomy, 4 << 20, 0.2)(1) > 4 * background.drained(scarce, 4 << 20, 0.2)(1)
+    alone = queues.station(lambda _: linear_service(queues.SERVICE_S), 0.6)(1)
+    assert background.scrubbed(lambda _: linear_service(queues.SERVICE_S), 0.6)(1) > 1.5 * alone
+    drive = hard_disk("Exos-15E900-900GB").with_values(capacity=400_000_000 // 512 * 512)
+    streams, waits = (background.rebuilt_s((drive, drive), 1e12, depth)(1) for depth in (8, 1))
+    assert waits > 2 * streams
+    shares = inside.zipf(2048, 0.8)
+    assert inside.page_hits(shares, 512, half_pace=True)(1) > 1.02 * inside.che(shares, 512)
 
 
 def test_intervals_hold_what_is_exact_as_often_as_they_say() -> None:
@@ -65,6 +87,9 @@ def test_the_textbook_agrees_with_itself() -> None:
     assert sum(inside) == pytest.approx(6)
     assert busy < theory.asymptotic_bound([1e-3, 4e-3], 6)
     assert theory.mean_value_analysis([mean], 4, 5e-3)[0] == pytest.approx(theory.machine_repair(4, 5e-3, mean, 1))
+    assert theory.gated(0.5, mean, mean**2) == pytest.approx(1.5 * mean)
+    even = np.full(1000, 1e-3)
+    assert theory.two_lists(even, 250, 1.0) == pytest.approx(0.25)
     assert theory.machine_repair(3, 5e-3, mean, 3) == pytest.approx(3 / 6e-3)
     assert theory.longest_wait(np.array([0.25])) == pytest.approx(0.5)
     assert theory.longest_wait(np.array([0.0, 0.5])) == pytest.approx(0.75)

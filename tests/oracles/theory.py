@@ -8,12 +8,67 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import lambertw
 
 
 def pollaczek_khinchine(rate: float, mean_s: float, second_moment: float) -> float:
     """Mean time in an M/G/1 queue (s), first come first served: Kleinrock, Queueing Systems I, equation 5.70."""
     return mean_s + rate * second_moment / (2 * (1 - rate * mean_s))
+
+
+def gated(load: float, vacation_s: float, second_moment: float) -> float:
+    """What vacations add to the mean time in an M/G/1 queue (s), which end with serving all who came.
+
+    Takagi, Queueing Analysis 1, 1991. `load` is that of the customers; the moments are those of a vacation.
+    """
+    return second_moment / (2 * vacation_s) + load * vacation_s / (1 - load)
+
+
+def two_lists(shares: NDArray[np.float64], held: int, pace: float) -> float:
+    """Hit rate of the page cache of Linux 2.6 for independent requests: an inactive and an active list (mm/vmscan.c).
+
+    The approximation of Che, Tung and Wang (2002) for each list, as Martina, Garetto and Leonardi ("A unified approach
+    to the performance analysis of caching systems", INFOCOM 2014) have it for caches of several lists: a page stays on
+    a list for the list's characteristic time, the same for all pages. The second use on the inactive list activates a
+    page; one that was used on the active list needs only one more when it is back. The times that a page is out,
+    inactive and active are those of a renewal process. The two characteristic times follow from the number of pages
+    held, and from the lists' pace.
+
+    Parameters
+    ----------
+    shares
+        Of the requests, by page.
+    held
+        Pages in memory.
+    pace
+        By how much slower the active list turns than the inactive one is reclaimed, both as shares: 1 or 0.5.
+    """
+
+    def inside(inactive_time: float, active_time: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        uses = shares * inactive_time
+        unused, used_active = np.exp(-uses), -np.expm1(-shares * active_time)
+        once = 1 - unused
+        leaves = unused * (used_active + (1 - used_active) * (1 + uses))
+        stay = used_active * once + (1 - used_active) * (2 - unused * (2 + uses))
+        inactive = (leaves * once + once * stay) / shares
+        active = once * active_time
+        whole = leaves / shares + inactive + active
+        return inactive / whole, active / whole
+
+    def active_time(inactive_time: float) -> float:
+        return float(brentq(lambda time: sum(each.sum() for each in inside(inactive_time, time)) - held, 0.0, 1e9))
+
+    def off_pace(inactive_time: float) -> float:
+        time = active_time(inactive_time)
+        inactive, active = inside(inactive_time, time)
+        missed = float(shares @ (1 - inactive - active))
+        return time * missed / float(inactive.sum()) - 1 / pace
+
+    longest = float(brentq(lambda time: inside(time, 0.0)[0].sum() - held, 1e-3, 1e9))
+    found = float(brentq(off_pace, 0.02 * longest, longest * (1 - 1e-9)))
+    inactive, active = inside(found, active_time(found))
+    return float(shares @ (inactive + active))
 
 
 def erlang_c(rate: float, mean_s: float, servers: int) -> float:

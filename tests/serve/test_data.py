@@ -16,6 +16,7 @@ import pytest
 from raidsim.model.core.errors import InputError
 from raidsim.serve import protocol as nbd
 from raidsim.serve.data import BLOCK, Data, FileData, MemoryData
+from raidsim.tests.processes import PATIENCE_S
 from raidsim.tests.serve.client import RAID5, Client, served
 
 SIZE = 10 * BLOCK
@@ -133,7 +134,7 @@ def test_flushed_data_survive_a_kill(tmp_path: Path) -> None:
             server.send_signal(signal.SIGKILL)
     finally:
         server.kill()
-        server.communicate(timeout=20)
+        server.communicate(timeout=PATIENCE_S)
     assert data.stat().st_blocks * 512 < 4 << 20  # it is sparse
     with served(tmp_path, data=data) as again, Client(again.options.unix or tmp_path) as client:
         assert client.read(5 << 30, 1 << 20) == payload

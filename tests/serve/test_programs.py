@@ -13,6 +13,7 @@ import pytest
 
 from raidsim.model.core.request import WRITE
 from raidsim.serve import protocol as nbd
+from raidsim.tests.processes import PATIENCE_S
 from raidsim.tests.serve.client import FLASH, Client, served
 
 
@@ -23,7 +24,7 @@ def needs(program: str) -> pytest.MarkDecorator:
 
 def run(*command: str, folder: Path | None = None) -> str:
     """What a program that runs in `folder` prints; it must succeed."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=folder)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -254,6 +254,9 @@ def test_tools_that_measure_a_drive() -> None:
     assert disk.value("read_outside_rate", device="ada0") == 182853 * KIB
     assert disk.value("seek_full_stroke_seconds") == pytest.approx(0.02084)
     assert disk.value("random_read_4_kbytes_iops") == 180
+    assert disk.value("command_overhead") == pytest.approx(0.091e-3)
+    assert disk.value("overhead_block_seconds") == pytest.approx(0.003e-3)
+    assert disk.value("overhead_sectors_seconds") == pytest.approx(0.094e-3)
     assert disk.value("sync_write_4_kbytes_seconds") == pytest.approx(8.295e-3)
     new, old = read(samples.ALL["CrystalDiskMark"]), read(samples.ALL["CrystalDiskMark-5"])
     assert (new.version, old.version) == ("8.0.4", "5.2.1")

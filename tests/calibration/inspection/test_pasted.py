@@ -55,6 +55,23 @@ def test_volumes_of_external_metadata() -> None:
     assert [note for note in found.notes if "System" in note]
 
 
+def test_members_of_a_volume_without_a_list_are_in_use() -> None:
+    """Protects older mdadm, which prints no slots of Intel's volumes, only how many members they have."""
+    text = re.sub(r" +Slots : .*\n", "", (PASTED / "made-imsm-examine.txt").read_text(encoding="utf-8"))
+    found = inspect([Source("x", text)], "test")
+    data = document_from(found.text, "again").spec().arrays["Data"]
+    assert (len(data.members), data.failed) == (4, ())
+
+
+def test_a_drive_whose_interface_is_not_known_is_read() -> None:
+    """Protects storcli's column Intf: an interface that is not known here is left open, and so is a missing one."""
+    text = (PASTED / "made-storcli-text.txt").read_text(encoding="utf-8")
+    assert " SATA " in text
+    for other in (" XYZ  ", "      "):
+        found = inspect([Source("x", text.replace(" SATA ", other))], "test")
+        assert len(document_from(found.text, "again").spec().arrays["c0v0"].members) == 3
+
+
 def test_what_was_not_examined_is_not_lost() -> None:
     """Protects --examine of one member: the others are in use if it says so, and each is assumed to be like it."""
     spec, found = made("mdadm-examine-one-member-of-raid5")

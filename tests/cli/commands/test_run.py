@@ -220,7 +220,16 @@ def test_phases_are_listed(raidsim: Raidsim, tmp_path: Path) -> None:
     shown = raidsim(path)[1]
     for words in ("Phases (above: the day)", "night", "office", "during office"):
         assert words in shown
-    assert set(json.loads(raidsim(path, "--json")[1])["phases"]) == {"night", "office"}
+    found = json.loads(raidsim(path, "--json")[1])["phases"]
+    assert set(found) == {"night", "office"}
+    for name, phase in found.items():
+        # Bytes a second = I/Os a second x 4 KiB, also as they are printed.
+        lines = shown.partition("Phases (above")[2].splitlines()
+        row = next(line.split() for line in lines if line.strip().startswith(name))
+        ios = sum(phase["iops"].values())
+        assert phase["rate"] == pytest.approx(4096 * ios)
+        assert float(row[1]) == pytest.approx(4096e-6 * ios, rel=0.01)
+        assert float(row[5]) + float(row[6]) == pytest.approx(ios, rel=0.01)
 
 
 def rebuilding() -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from raidsim.model.core.errors import InputError
 from raidsim.model.kernels import kernel, kernel_names
-from raidsim.model.kernels.releases import nearest, released, series
+from raidsim.model.kernels.releases import later, nearest, released, series
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,11 @@ def test_the_nearest_are_those_that_came_out_before_and_after(release: str, clos
     """Protects what an unknown version is answered with."""
     linux = [name for name in kernel_names() if name.startswith("linux-")]
     assert nearest(release, linux) == close
+
+
+def test_later_kernels_are_those_after_it() -> None:
+    """Protects the hint at a later kernel: one that is there is not later than itself."""
+    assert later("6.1", ["linux-5.10", "linux-6.6", "linux-6.1"]) == ["linux-6.6"]
 
 
 @pytest.mark.parametrize("name", ["5.19", "linux-5.19"])

@@ -132,6 +132,17 @@ def test_an_open_load_keeps_its_rate() -> None:
     assert bursty.read_latency.mean == pytest.approx(1.5e-3, rel=0.05)
 
 
+def test_an_open_load_begins_when_it_is_told() -> None:
+    """I/Os = rate x time since the load began, which is later than when it was made."""
+    engine = Engine(1)
+    engine.run(until=2.0)
+    load = OpenLoad(engine, device(engine), size=4096, iops=50, poisson=False, begin_s=3.0)
+    engine.run(until=5.015)
+    assert load.arrived == 0
+    engine.run(until=7.01)
+    assert load.arrived == 50 * 2
+
+
 def test_an_open_load_sleeps_like_a_thread() -> None:
     """With one tag and twice the rate it can have, it does what the device does."""
     engine = Engine(1)

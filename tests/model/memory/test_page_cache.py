@@ -43,6 +43,24 @@ def test_read_ahead_makes_requests_of_a_window() -> None:
     assert {size for _, size in pages.disk.sent(READ)} == {4 * KIB}
 
 
+def test_calls_end_where_a_program_that_starts_in_the_middle_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the ends of system calls, which read-ahead sees: counted from where the program began to read."""
+    bench, start, call = Bench(), 12 * KIB, 32 * KIB
+    file = bench.file(MIB)
+    kind, ends = type(bench.cache.open(file)), []
+    touch = kind.touch
+
+    def noted(self: Any, position: int, call_end: int = 0) -> Any:
+        ends.append((position, call_end))
+        return touch(self, position, call_end)
+
+    monkeypatch.setattr(kind, "touch", noted)
+    bench.read(file, start, call_bytes=call)
+    assert len(ends) > 4
+    assert all(position < end <= position + call for position, end in ends)
+    assert all((end - start) % call == 0 for _, end in ends if end != MIB)
+
+
 def test_the_disk_reads_on_while_the_program_works() -> None:
     """Protects overlap: with read-ahead CPU and disk take little more than the longer of them; without, their sum."""
     ahead = Bench(window=256 * KIB)

@@ -225,3 +225,5 @@ def test_a_transcript_has_a_prompt_for_every_line() -> None:
     assert printed.count("Creating files...Done") == 2
     assert printed.count("Time:\n\t3 seconds total") == 1
     assert len(runs) == 2
+    assert printed.count("Current configuration is:") == 1
+    assert "Current configuration is:" not in transcript("set number 10\nquit\n")[0]

@@ -13,6 +13,7 @@ from scipy.stats import t as scipy_t
 from raidsim.model.statistics import BatchMeans, BatchRates, LatencyHistogram, Usage, bottleneck
 from raidsim.model.statistics.batch_means import student_t
 from raidsim.model.statistics.latency_histogram import BINS_PER_GROUP, GROUPS, bin_middle_ns, bin_of_ns
+from raidsim.model.statistics.usage import WayUsage
 
 
 @given(st.integers(min_value=0, max_value=2**62))
@@ -194,6 +195,9 @@ def test_the_bottleneck_is_named() -> None:
     assert bottleneck(disks) == "2 disks (sda, sdb: 93 to 94 % busy)"
     assert bottleneck([Usage(f"disk{n}", "disk", 0.9) for n in (10, 2)]) == "2 disks (disk2, disk10: 90 % busy)"
     assert bottleneck([Usage("cpu", "cpu", 1.0)]) == "cpu (100 % busy)"
+    dies = (WayUsage("flash dies", 0.9, 0.0), WayUsage("controller", 0.4, 0.0))
+    flash = [Usage(f"nvme{n}", "SSD", 0.9, ways=dies) for n in (0, 1)]
+    assert bottleneck(flash) == "2 SSDs (nvme0, nvme1: flash dies 90 % busy)"
     idle = bottleneck([Usage("sda", "disk", 0.5), Usage("cpu", "cpu", 0.2)])
     assert idle.startswith("nothing is saturated: the latency of the I/Os outstanding sets the pace")
     assert idle.endswith("disk sda (50 % busy)")

@@ -32,6 +32,13 @@ def test_a_free_host_pays_nothing_and_still_counts() -> None:
     assert cpu.busy_s == 0.0
 
 
+def test_a_thread_spins_until_its_lock_is_free() -> None:
+    """Protects the time that a submitting thread spins: what is left of it, for that thread alone."""
+    host = Host(Cpu(Engine()))
+    host.stalled_issuer, host.stalled_until = 3, 5.0
+    assert (host.stalled_s(3, 4.0), host.stalled_s(3, 5.0), host.stalled_s(2, 4.0)) == (1.0, 0.0, 0.0)
+
+
 def test_scaling_scales_every_price() -> None:
     """Protects the comparison of kernels: a path twice as long costs twice as much for everything."""
     names = [name for name in FREE.__slots__ if name != "cache_bytes"]

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from raidsim.scenarios.comparison.loss_chain import Chain
-from raidsim.scenarios.comparison.reliability import YEAR_S, LossRisk, data_loss, failure_rate, unknown_rates
+from raidsim.scenarios.comparison.reliability import (
+    YEAR_S,
+    LossRisk,
+    assumed_rates,
+    data_loss,
+    failure_rate,
+    unknown_rates,
+)
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.tuning import ServiceSpec
 from raidsim.tests.scenarios.advice.sample_designs import design
@@ -117,6 +124,14 @@ def test_read_errors_during_a_rebuild() -> None:
     assert double is not None
     assert double.from_read_errors is not None
     assert double.from_read_errors < risk.from_read_errors / 1000
+
+
+def test_rates_that_are_assumed_are_told_from_those_of_data_sheets() -> None:
+    """Protects the risk table from numbers without a source: an assumed rate is named until the scenario gives it."""
+    assumed = assumed_rates(design("raid5", 4, drive="Exos-15E900-900GB"))
+    assert assumed == {rate: ["Exos-15E900-900GB"] for rate in ("failure rate", "rate of read errors")}
+    given = {"afr": 0.01, "bits_per_unrecoverable_error": 1e15}
+    assert assumed_rates(design("raid5", 4, drive="Exos-15E900-900GB", overrides=given)) == {}
 
 
 def test_what_is_not_known_is_said_and_not_invented() -> None:

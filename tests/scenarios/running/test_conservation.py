@@ -93,7 +93,7 @@ def _check_conserved(
     machine = run.machine
     for usage in run.usages():
         assert 0.0 <= usage.utilisation <= 1.0
-    moved = 0
+    moved = transfers = 0
     for drive, disk in machine.disks.items():
         cable, _ = machine.channels[drive]
         through = disk.read_bytes + disk.write_bytes
@@ -101,7 +101,14 @@ def _check_conserved(
         slack = (disk.outstanding + 2 * depth + 64) * (blocks * 1536 + (512 << 10))
         assert abs(cable.bytes_moved - through) <= slack, drive
         moved += cable.bytes_moved
-    assert machine.links["pci"].bytes_moved == moved
+        transfers += cable.transfers
+    bus = machine.links["pci"]
+    assert (bus.bytes_moved, bus.transfers) == (moved, transfers)
+    for link in (bus, *(cable for cable, _ in machine.channels.values())):
+        # The utilization law: time in use = bytes over rate + transfers x the time that each one takes.
+        assert link.rate == link.write_rate
+        expected_s = link.bytes_moved / link.rate + link.transfers * link.per_transfer_s
+        assert link.busy_s == pytest.approx(expected_s, rel=1e-6), link.name
     for disk in machine.disks.values():
         assert disk.busy_s <= run.span * (1 + 1e-9) + 1e-9
 

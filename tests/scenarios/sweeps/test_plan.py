@@ -31,6 +31,7 @@ from raidsim.tests.scenarios.sweeps.sweep_bench import RANGES, SCENARIO, plan_of
         (("1ms", "1s", 4, True), ["0.001s", "0.01s", "0.1s", "1.0s"]),
         (("1.5GHz", "3GHz", 3), ["1500000000.0Hz", "2250000000.0Hz", "3000000000.0Hz"]),
         ((0.0, 1.0, 4, False, 0.25), [0.0, 0.25, 0.75, 1.0]),
+        ((0, 1, 3, False, 0.5), [0.0, 0.5, 1.0]),
     ],
 )
 def test_values_of_a_range(arguments: tuple[Any, ...], values: list[Any]) -> None:

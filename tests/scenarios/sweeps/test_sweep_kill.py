@@ -19,7 +19,7 @@ from raidsim.model.core.errors import InputError
 from raidsim.scenarios.sweeps.point import Batch, BatchReport
 from raidsim.scenarios.sweeps.sweep import SweepProgress
 from raidsim.scenarios.sweeps.workers import ClusterWorkers, ProcessWorkers
-from raidsim.tests.processes import is_there
+from raidsim.tests.processes import PATIENCE_S, is_there
 from raidsim.tests.scenarios.sweeps.sweep_bench import kill_and_resume, plan_of, run, settled, sweep_file, tables
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
@@ -68,7 +68,7 @@ def test_a_sweep_that_is_asked_to_end_leaves_nothing_but_its_results(tmp_path: P
         while process.poll() is None and settled(store) == 0:
             time.sleep(0.02)
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 128 + number, said
     assert "Traceback" not in said
     assert "semaphore" not in said
@@ -163,7 +163,7 @@ def test_processes_end_with_the_one_they_work_for(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(plan_of(tmp_path, 8), tmp_path / "a.sqlite", workers, watch=stop)
     assert pids
-    until = time.monotonic() + 5
+    until = time.monotonic() + PATIENCE_S
     while any(is_there(pid) for pid in pids) and time.monotonic() < until:
         time.sleep(0.01)
     assert not any(is_there(pid) for pid in pids)

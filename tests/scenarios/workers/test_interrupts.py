@@ -17,6 +17,7 @@ from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.scenarios.documents.document import read_document
 from raidsim.scenarios.sweeps.point import result_key
 from raidsim.scenarios.workers.process_setup import interrupts_postponed
+from raidsim.tests.processes import PATIENCE_S
 
 
 @pytest.fixture(autouse=True)
@@ -91,5 +92,5 @@ def test_the_first_worker_is_born_with_interrupts_held_back() -> None:
     a process of its own and lets interrupts through. Counter-test: a worker that is started otherwise has them.
     """
     command = [sys.executable, "-c", FIRST_WORKERS]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE_S)
     assert done.stdout.split() == ["True", "False", "False"]

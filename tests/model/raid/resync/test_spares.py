@@ -243,6 +243,19 @@ def test_what_is_written_is_readable_again() -> None:
     assert not any(place.unreadable for place in bench.array.members)
 
 
+def test_reads_next_to_an_unreadable_sector_do_not_wait() -> None:
+    """Protects the place of a latent error: reads that end where it begins, or begin where it ends, are not retried."""
+    bench = Bench("raid1")
+    for slot in range(4):
+        bench.hot.spoil(slot, 8 * KIB, 4 * KIB, lambda _: pytest.fail("the drive retried"))
+    for offset in (0, 4 * KIB, 12 * KIB, 16 * KIB):
+        bench.issuer.read(offset, 4 * KIB)
+    bench.array.unplug()
+    bench.engine.run()
+    assert len(bench.issuer.done) == 4
+    assert all(len(place.unreadable) == 1 for place in bench.array.members)
+
+
 def test_an_unreadable_sector_of_a_degraded_array_is_lost_data() -> None:
     """Protects from an answer that no array could give: RAID 5 without a member cannot make up for a read error."""
     bench = Bench("raid5", spares=0)
