@@ -29,8 +29,8 @@ class Operator:
         What they are done to.
     now
         Gives the simulated time (s).
-    status
-        What the server adds to the answer of "status".
+    status, look
+        What the server adds to the answers of "status" and "look".
     end
         Ends the server.
     changed
@@ -42,12 +42,14 @@ class Operator:
         service: Service,
         now: Callable[[], float],
         status: Callable[[], dict[str, Any]],
+        look: Callable[[], dict[str, Any]],
         end: Callable[[], None],
         changed: Callable[[], None],
     ) -> None:
         self._service = service
         self._now = now
         self._status = status
+        self._look = look
         self._end = end
         self._changed = changed
         self.done: list[tuple[float, str]] = []
@@ -68,6 +70,8 @@ class Operator:
         at = self._now()
         if name == "status":
             return {"at_s": at, **self._service.status(), **self._status()}
+        if name == "look":
+            return {"at_s": at, **self._service.status(), **self._look()}
         if name == "end":
             self._end()
             return {"at_s": at, "done": "the server ends"}

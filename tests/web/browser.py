@@ -68,14 +68,14 @@ def connections(log: Path) -> list[str]:
 
 
 @contextmanager
-def served(log: Path) -> Iterator[str]:
-    """The address of a server of the page, which ends with the tests."""
+def served(log: Path, *options: str) -> Iterator[str]:
+    """The address of a server of the page with these options, which ends with the tests."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     with log.open("wb") as file:
-        command = [sys.executable, "-c", _WATCHED, "web", "--port", str(port)]
+        command = [sys.executable, "-c", _WATCHED, "web", "--port", str(port), *options]
         process = subprocess.Popen(command, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
     try:
         end = time.monotonic() + PATIENCE_S

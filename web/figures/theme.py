@@ -68,6 +68,9 @@ STYLE = """<style>
 [data-testid=stMetricLabel] p{white-space:normal}
 [data-testid=stExpandSidebarButton]{width:auto!important}
 [data-testid=stExpandSidebarButton]::after{content:"Change the design";font-size:.9rem;padding:0 .4rem}
+.st-key-live_figures>div{flex:1 1 22%;min-width:8.5rem}
+.st-key-live [data-stale]{opacity:1!important}
+body:has(.st-key-live) [data-testid=stStatusWidget]{display:none}
 @media(max-width:600px){
 [data-testid=stMetricValue]{font-size:1.35rem}
 .st-key-figures{gap:.5rem}
