@@ -16,7 +16,7 @@ from ..work.explain import mean_latency, total_iops
 from ..work.service import RESULT
 from ..work.tasks import Explained, FailureCourse, Outcome
 from .designs import course_words, settled
-from .files_in import show_fio, show_machine
+from .files_in import show_fio, show_machine, show_trace
 from .one_design import sure_words, without_words
 from .render import download
 from .session import Subject, answer, result_of
@@ -61,6 +61,7 @@ def show_files(subject: Subject) -> None:
         st.download_button("Download report (HTML)", page, "raidsim-report.html", "text/html", on_click="ignore")
     show_machine()
     show_fio(subject)
+    show_trace(subject)
 
 
 def python_code(subject: Subject) -> str:

@@ -23,12 +23,12 @@ from raidsim.web.form.forms import built, fitted
 from raidsim.web.views.designs import course_words, settled
 from raidsim.web.views.one_design import without_words
 from raidsim.web.work.layout_map import LayoutMap, layout_html, layout_map, layout_words
+from raidsim.web.work.task import Progress
 from raidsim.web.work.tasks import (
     CompareTask,
     CoursePart,
     FailureCourse,
     Outcome,
-    Progress,
     RunTask,
     TimelineTask,
     course,

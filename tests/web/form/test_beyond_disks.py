@@ -13,7 +13,8 @@ from raidsim.web.form.choices import offer
 from raidsim.web.form.fields import DEFAULT, Form
 from raidsim.web.form.forms import built, can_fail, fitted, load_words, title
 from raidsim.web.work.explain import variants
-from raidsim.web.work.tasks import Progress, RunTask
+from raidsim.web.work.task import Progress
+from raidsim.web.work.tasks import RunTask
 
 FLASH = Form(drive="Samsung-PM9A3-3840GB", disks=4, level="raid10", length="short", read=100, pattern="sequential")
 

@@ -158,6 +158,7 @@ def test_designs_are_kept_and_compared() -> None:
     shown = at.get("html")
     assert any("no certain difference" in str(each.proto) or "to +" in str(each.proto) or "to -" in str(each.proto)
                for each in shown)  # fmt: skip
+    assert "on its first 500 GB" in words(at), "RAID 10 has less than RAID 5: both get their I/Os on as much"
     assert at.query_params["with"] == "drive=WD2500JS&disks=4"
     at.button(key="drop_0").click().run()
     assert "keep this design" in words(quiet(at))
@@ -269,6 +270,13 @@ def test_files_of_visitors_become_scenarios_and_figures() -> None:
     at.file_uploader(key="fio_jobs").upload("a.fio", job.replace(b"bs=4k", b"bs=${HOME}"), "text/plain")
     finished(quiet(at.run().button(key="start_fio").click().run()))
     assert "a variable of the environment" in words(at)
+    trace = b"".join(b"0,%d,4096,%s,%d.5\n" % (8 * n, b"rw"[n % 2 : n % 2 + 1], n) for n in range(20))
+    at.file_uploader(key="trace").upload("t.spc", trace, "text/plain")
+    finished(quiet(at.run().button(key="start_replay").click().run()))
+    assert "20 I/Os on md0." in words(at)
+    at.file_uploader(key="trace").upload("t.spc", trace + b"0,1,1,r,much\n", "text/plain")
+    finished(quiet(at.run().button(key="start_replay").click().run()))
+    assert "<trace>:21" in words(at)
     at.file_uploader(key="printed").upload("mdstat", mdstat.read_bytes(), "text/plain")
     at.run()
     at.button(key="explore").click().run()
