@@ -101,6 +101,8 @@ def _sections(key: str) -> Iterator[Section]:
         shown = [(tables.load_table(prediction), "Throughput and latencies of the load")]
         if prediction.phases:
             shown.append((tables.phases_table(prediction), "Parts of the day"))
+        if prediction.loads:
+            shown.append((tables.loads_table(prediction), "Each of the loads"))
         shown.append((tables.usage_table(prediction), "Utilization of every part, highest first"))
         yield "Result", said, [each for each in shown if each[0].rows], result_pictures(prediction)
     curve: LoadCurve | None = result_of("curve", key)
