@@ -19,6 +19,7 @@ from raidsim.tests.web.browser import (
     PHONE,
     REQUIRE,
     brightness,
+    broken_rules,
     browser_path,
     check_access,
     choose,
@@ -168,6 +169,7 @@ def test_what_is_taken_away_says_the_same_as_the_page(browser: Browser, address:
         results = json.loads(downloaded(page, "Download results (JSON)", tmp_path))
         rows = list(csv.reader(downloaded(page, "Download CSV", tmp_path).splitlines()))
         report = downloaded(page, "Download report (HTML)", tmp_path)
+    check_report(browser, report)
     again = simulate(document_from(scenario).spec())
     assert results["iops"] == dict(again.iops)
     assert results["relief"]["rate"] > again.rate
@@ -176,6 +178,17 @@ def test_what_is_taken_away_says_the_same_as_the_page(browser: Browser, address:
     assert on_page.startswith(f"{sum(again.iops.values()):,.0f} ±")
     assert f"Bottleneck: {again.bottleneck}." in report
     assert scenario.splitlines()[1] in report
+
+
+def check_report(browser: Browser, report: str) -> None:
+    """The report on a telephone: no rule of axe is broken, and only what is wide scrolls."""
+    page = browser.new_page(viewport={"width": PHONE[0], "height": PHONE[1]}, bypass_csp=True)
+    try:
+        page.set_content(report)
+        assert broken_rules(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    finally:
+        page.close()
 
 
 def test_a_disk_fails_when_the_slider_says(browser: Browser, address: str) -> None:

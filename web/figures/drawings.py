@@ -68,9 +68,10 @@ def lines(series: Sequence[Line], x_title: str, y_title: str, caption: str, log_
 
 
 def _svg(inside: str, height: int, caption: str) -> str:
+    # What scrolls is reached with the keyboard.
     return (
-        f'<figure><svg viewBox="0 0 {_WIDE} {height}" role="img" aria-label="{escape(caption)}" font-size="12" '
-        f'font-family="system-ui,sans-serif" fill="currentColor">{inside}</svg>'
+        f'<figure tabindex="0"><svg viewBox="0 0 {_WIDE} {height}" role="img" aria-label="{escape(caption)}" '
+        f'font-size="12" font-family="system-ui,sans-serif" fill="currentColor">{inside}</svg>'
         f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
 

@@ -22,8 +22,8 @@ from .render import download
 from .session import Subject, answer, result_of
 
 _OPS = ("reads", "writes")
-_BARS = 16
-"""Parts that the report's picture shows."""
+_BARS, _IDLE = 16, 0.005
+"""Parts that the report's picture shows, and the utilization below which it leaves them out."""
 
 
 def show_files(subject: Subject) -> None:
@@ -134,7 +134,8 @@ def _sections(key: str) -> Iterator[Section]:
 
 def result_pictures(prediction: Prediction) -> list[str]:
     """Utilization of the parts, and the share of the I/Os that are complete within a latency."""
-    busiest = sorted(prediction.usages, key=lambda each: -each.utilisation)[:_BARS]
+    ranked = sorted(prediction.usages, key=lambda each: -each.utilisation)
+    busiest = [each for each in ranked if each.utilisation >= _IDLE][:_BARS] or ranked[:1]
     drawn = [
         drawings.bars(
             [(each.name, each.utilisation, f"{100 * each.utilisation:.0f} %") for each in busiest],

@@ -95,7 +95,7 @@ def without_words(prediction: Prediction, without: WithoutBottleneck) -> str:
 def sure_words(spec: ScenarioSpec, prediction: Prediction) -> str:
     """How far all that may be off."""
     interval = scenario_interval(spec)
-    own = "± is the 90 % interval of this simulation alone. " if prediction.estimates else ""
+    own = "± is the 90 % interval of this simulation alone. " if "iops" in prediction.estimates else ""
     if interval is None:
         return f"{own}How far such figures are off on real machines is not known: too few reports give any."
     low, high = interval.around(prediction.rate / 1e6)
