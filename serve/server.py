@@ -147,16 +147,13 @@ class Server:
         self.address = ""
         self.refused = 0
         self._pace = Pace(self.array, options.speed)
-        latencies = self._pace.counts.latencies
         self.looks = Looks(self._pace)
-        self.array.measured = {"read": latencies[READ], "write": latencies[WRITE]}
+        self.array.measured = {name: self.counts.latencies[op] for op, name in ((READ, "read"), (WRITE, "write"))}
         self._connections: set[Connection] = set()
         self._operators: set[ControlConnection] = set()
         self.operator: Operator | None = None
         if serviced:
-            service, engine = Service(self.array), self.array.engine
-            shown = self._status, self.looks.document
-            self.operator = Operator(service, lambda: engine.now, *shown, self.end, self._pace.changed)
+            self.operator = Operator(Service(self.array), self._pace, self._status, self.looks, self.end)
         self._trace: TraceFile | None = None
         self._end: asyncio.Event | None = None
 
