@@ -56,7 +56,7 @@ class Replay(Result):
 
 
 def replay(
-    trace: str | PathLike[str],
+    trace: str | PathLike[str] | bytes,
     machine: Source,
     *,
     format: str | None = None,
@@ -78,7 +78,7 @@ def replay(
     Parameters
     ----------
     trace
-        A trace file, also packed with gzip, xz or zstd.
+        A trace file, or its content as bytes, also packed with gzip, xz or zstd.
     machine
         A :class:`Scenario`, a name of the library or a scenario file. The scenario's own load is not run.
     format
@@ -126,7 +126,8 @@ def replay(
     )
     options.check()
     chosen = scenario_of(machine)
-    opened = open_trace(Path(trace), format, skip_malformed, discards=True, flushes=True)
+    source = trace if isinstance(trace, bytes) else Path(trace)
+    opened = open_trace(source, format, skip_malformed, discards=True, flushes=True)
     done = replay_opened(chosen, opened, options, drive, progress=progress)
     return Replay(chosen, done, reading_notes(opened, options))
 

@@ -14,6 +14,8 @@ from typing import Any, cast
 
 from ..model.core.errors import InputError, RaidsimError
 from .commands import COMMANDS, arguments_of
+from .pace import Pace
+from .recent import Looks
 from .service import Service
 
 MOST_LINE_BYTES = 64 * 1024
@@ -27,29 +29,24 @@ class Operator:
     ----------
     service
         What they are done to.
-    now
-        Gives the simulated time (s).
+    pace
+        Lets the array's time pass; it is told of commands, after which requests may be complete.
     status
         What the server adds to the answer of "status".
+    looks
+        The figures of "look".
     end
         Ends the server.
-    changed
-        Called after a command that was carried out: requests may be complete.
     """
 
     def __init__(
-        self,
-        service: Service,
-        now: Callable[[], float],
-        status: Callable[[], dict[str, Any]],
-        end: Callable[[], None],
-        changed: Callable[[], None],
+        self, service: Service, pace: Pace, status: Callable[[], dict[str, Any]], looks: Looks, end: Callable[[], None]
     ) -> None:
         self._service = service
-        self._now = now
+        self._pace = pace
         self._status = status
+        self._looks = looks
         self._end = end
-        self._changed = changed
         self.done: list[tuple[float, str]] = []
 
     def answer(self, line: bytes) -> bytes:
@@ -65,15 +62,17 @@ class Operator:
         if not isinstance(name, str) or name not in COMMANDS:
             raise InputError("do", f"found {json.dumps(name)}", f"expected: {', '.join(COMMANDS)}")
         arguments = arguments_of(name, asked)
-        at = self._now()
+        at = self._pace.array.engine.now
         if name == "status":
             return {"at_s": at, **self._service.status(), **self._status()}
+        if name == "look":
+            return {"at_s": at, **self._service.status(), **self._looks.document()}
         if name == "end":
             self._end()
             return {"at_s": at, "done": "the server ends"}
         words: str = getattr(self._service, name)(*arguments)
         self.done.append((at, words))
-        self._changed()
+        self._pace.changed()
         return {"at_s": at, "done": words}
 
 

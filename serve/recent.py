@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
+from time import monotonic
+from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
+from ..model.core.errors import InputError
 from ..model.statistics import LatencyHistogram
 from ..model.statistics.usage import Usage, limit
 from ..scenarios.running.base.prediction import RebuildProgress
 from .array import ServedArray
 from .counts import NAMES, Counts
+from .pace import Pace
 
+EVERY_S = 0.9
+"""Least time (s of the wall clock) between two looks that several viewers share. Viewers ask every second."""
 _PERCENT = (50.0, 99.0)
 
 
@@ -64,6 +74,29 @@ class Look:
     late_p99_s: float | None
     late_share: float | None
 
+    def document(self) -> dict[str, Any]:
+        """The look as plain data for JSON."""
+        found: dict[str, Any] = _LOOK.dump_python(self, mode="json")
+        return found
+
+    @staticmethod
+    def of(document: object) -> Look:
+        """The look that :meth:`document` has made plain data of.
+
+        Raises
+        ------
+        InputError
+            If it is not one.
+        """
+        try:
+            return _LOOK.validate_python(document)
+        except ValidationError as error:
+            said = f"{error.error_count()} fields that are wrong or missing"
+            raise InputError("look", f"found {said}", "expected: the answer of a server of this version") from None
+
+
+_LOOK = TypeAdapter(Look)
+
 
 class Recent:
     """Looks at a served array again and again.
@@ -78,8 +111,8 @@ class Recent:
         self._array = array
         self._counts = counts
         self._at_s = array.engine.now
-        self._bytes = 0
-        self._busy: dict[str, float] = {}
+        self._bytes = counts.read_bytes + counts.write_bytes
+        self._busy = {each.name: each.utilisation * array.span for each in self._used()}
         counts.recent = self._fresh()
 
     def _fresh(self) -> dict[int | None, LatencyHistogram]:
@@ -117,18 +150,56 @@ class Recent:
             rebuilds=tuple(each for each in array.working()),
             late_p50_s=late.percentile(50.0) if timed and late.count else 0.0 if timed else None,
             late_p99_s=late.percentile(99.0) if timed and late.count else 0.0 if timed else None,
-            late_share=counts.late_share if timed else None,
+            late_share=counts.late_share if timed and isfinite(counts.late_share) else None,
         )
 
     def _usages(self, span: float) -> tuple[Usage, ...]:
         """Utilization of each part since the last look: from what it has been since the first request."""
         array = self._array
-        if not (array.is_counting and array.span > 0 and span > 0):
+        if not span > 0:
             return ()
         found, busy = [], {}
-        for usage in array.usages():
+        for usage in self._used():
             busy[usage.name] = seconds = usage.utilisation * array.span
             share = (seconds - self._busy.get(usage.name, 0.0)) / min(span, array.span)
             found.append(array.with_utilisation(usage, min(1.0, max(0.0, share))))
         self._busy = busy
         return tuple(found)
+
+    def _used(self) -> tuple[Usage, ...]:
+        """Utilization of each part since the first request; none before it."""
+        array = self._array
+        return array.usages() if array.is_counting and array.span > 0 else ()
+
+
+class Looks:
+    """Looks that all viewers of a server share: the terminal, the web page, an operator.
+
+    Parameters
+    ----------
+    pace
+        Of the server.
+    clock
+        The wall clock (s).
+    """
+
+    def __init__(self, pace: Pace, clock: Callable[[], float] = monotonic) -> None:
+        self._pace = pace
+        self._clock = clock
+        self._recent: Recent | None = None
+        self._last: Look | None = None
+        self._at_s = 0.0
+
+    def latest(self) -> Look:
+        """The last look, or a new one if `EVERY_S` have passed. The first one has no figures yet: nobody counted."""
+        now_s = self._clock()
+        if self._last is not None and now_s - self._at_s < EVERY_S:
+            return self._last
+        if self._recent is None:
+            self._recent = Recent(self._pace.array, self._pace.counts)
+        self._last, self._at_s = self._recent.look(self._pace.outstanding), now_s
+        return self._last
+
+    def document(self) -> dict[str, Any]:
+        """What is served, and the latest look, as plain data for JSON."""
+        return {"served": self._pace.array.name, "look": self.latest().document()}

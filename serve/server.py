@@ -27,6 +27,7 @@ from .control import ControlConnection, Operator
 from .counts import Counts
 from .data import Data, FileData, MemoryData
 from .pace import Pace, precise_loop
+from .recent import Looks
 from .service import Service
 from .trace import TraceFile
 
@@ -123,6 +124,8 @@ class Server:
         Carries out an operator's commands; None without a control socket.
     address
         Where it listens, as an NBD URI; empty before :meth:`run`.
+    looks
+        What the array has done in the last second, for all who watch.
     refused
         Connections that were refused because there were `MOST_CONNECTIONS`.
     """
@@ -144,14 +147,13 @@ class Server:
         self.address = ""
         self.refused = 0
         self._pace = Pace(self.array, options.speed)
-        latencies = self._pace.counts.latencies
-        self.array.measured = {"read": latencies[READ], "write": latencies[WRITE]}
+        self.looks = Looks(self._pace)
+        self.array.measured = {name: self.counts.latencies[op] for op, name in ((READ, "read"), (WRITE, "write"))}
         self._connections: set[Connection] = set()
         self._operators: set[ControlConnection] = set()
         self.operator: Operator | None = None
         if serviced:
-            service, engine = Service(self.array), self.array.engine
-            self.operator = Operator(service, lambda: engine.now, self._status, self.end, self._pace.changed)
+            self.operator = Operator(Service(self.array), self._pace, self._status, self.looks, self.end)
         self._trace: TraceFile | None = None
         self._end: asyncio.Event | None = None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import socket
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,16 +30,26 @@ def web_command(
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="A name that the page may be asked for by; several times."),
     ] = None,
+    served: Annotated[
+        Path | None,
+        typer.Option("--serve", metavar="SOCKET", help="Show this array live: the --control of a raidsim serve."),
+    ] = None,
+    operate: Annotated[
+        bool, typer.Option("--operate", help="If true, visitors may fail and replace drives of the served array.")
+    ] = False,
 ) -> None:
     """Explore designs in a browser: build, run, compare, see why."""
     if importlib.util.find_spec("streamlit") is None:
         raise InputError("raidsim web", "Streamlit is not installed", how_to_install("web"))
+    if operate and (served is None or not is_local(host)):
+        found = "it without --serve" if served is None else f"it with {host}, which other machines may reach"
+        raise InputError("--operate", f"found {found}", "expected: --serve SOCKET, and an address of this machine")
     check_address(host, port, expose)
     shown = f"[{host}]" if ":" in host else host
     print(f"raidsim web: http://{shown}:{port} (Ctrl-C ends it)", file=sys.stderr, flush=True)
     if expose and not is_local(host):
         print("warning: anyone who reaches this address can use it", file=sys.stderr, flush=True)
-    serve(host, port, allow_host or ())
+    serve(host, port, allow_host or (), served, operate)
 
 
 def check_address(host: str, port: int, expose: bool) -> None:

@@ -166,7 +166,7 @@ def _place(origin: str) -> str:
         return ""
 
 
-def serve(host: str, port: int, names: Iterable[str] = ()) -> None:
+def serve(host: str, port: int, names: Iterable[str] = (), control: Path | None = None, operated: bool = False) -> None:
     """Serve the page until the process is ended.
 
     Parameters
@@ -175,12 +175,18 @@ def serve(host: str, port: int, names: Iterable[str] = ()) -> None:
         Where to listen.
     names
         Names that the page may be asked for by, besides its address.
+    control
+        Control socket of the `raidsim serve` that the page shows; None: none.
+    operated
+        If true, visitors may fail and replace drives of its array.
     """
     from starlette.middleware import Middleware
     from streamlit.starlette import App
 
+    from .work.live import watch
     from .work.service import warm_up
 
+    watch(control, operated)
     warm_up()
     app = App(PAGE, middleware=[Middleware(Guard, hosts=HostList(host, names))])
     app.run(config=server_options(host, port))

@@ -11,11 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ...model.files.quantities import format_duration, format_size
-from ...serve.recent import Look, Recent
+from ...serve.recent import Look
 from ...serve.server import Server
 
 EVERY_S = 1.0
-"""Seconds between two looks: drawing takes some 10 ms of CPU time, by which answers may be late."""
+"""Seconds between two pictures: drawing takes some 10 ms of CPU time, by which answers may be late."""
 _PARTS = 8
 _BAR = 20
 
@@ -34,7 +34,6 @@ class LiveView:
     def __init__(self, server: Server, console: Console) -> None:
         self._server = server
         self._console = console
-        self._recent = Recent(server.array, server.counts)
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -46,14 +45,11 @@ class LiveView:
             if not self._console.is_terminal:
                 while True:
                     await asyncio.sleep(EVERY_S)
-                    self._console.print(Text(line(self._look())), soft_wrap=True)
+                    self._console.print(Text(line(self._server.looks.latest())), soft_wrap=True)
             with Live(console=self._console, auto_refresh=False, transient=True) as live:
                 while True:
-                    live.update(dashboard(self._server.name, self._look()), refresh=True)
+                    live.update(dashboard(self._server.name, self._server.looks.latest()), refresh=True)
                     await asyncio.sleep(EVERY_S)
-
-    def _look(self) -> Look:
-        return self._recent.look(self._server.pace.outstanding)
 
 
 def line(look: Look) -> str:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import socket
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ...model.core.errors import InputError
+from ...serve.ask import ask
 from ...serve.commands import COMMANDS
-
-_ANSWER_S = 60.0
-_MOST_BYTES = 1 << 20
 
 
 def _usage(name: str) -> str:
@@ -40,31 +37,12 @@ def tell_command(
     if len(given) > len(wanted):
         raise InputError(name, f"found {given[len(wanted)]!r} too many", f"expected: {_usage(name)}")
     asked = {"do": name, **{each.name: value for each, value in zip(wanted, given, strict=False)}}
-    answer = _answer(control, asked)
+    answer = ask(control, asked)
     if not answer.get("ok"):
         # The server's errors have the form of all others: place, found, expected.
         place, _, rest = str(answer.get("error", "no answer")).partition(": ")
         found, _, expected = rest.partition("; ")
         raise InputError(place, found, expected)
-    typer.echo(json.dumps(answer) if as_json or name == "status" else f"{answer['at_s']:.3f} s: {answer['done']}")
-
-
-def _answer(control: Path, asked: dict[str, Any]) -> dict[str, Any]:
-    received = b""
-    try:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(_ANSWER_S)
-            connection.connect(str(control))
-            connection.sendall(json.dumps(asked).encode() + b"\n")
-            while not received.endswith(b"\n") and len(received) <= _MOST_BYTES:
-                part = connection.recv(65536)
-                if not part:
-                    break
-                received += part
-        found = json.loads(received)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError("SOCKET", f"{control}: {reason}", "expected: the --control of a running server") from None
-    except ValueError:
-        raise InputError("SOCKET", f"{control} gave no answer", "expected: the --control of a running server") from None
-    return dict(found)
+    typer.echo(
+        json.dumps(answer) if as_json or name in ("status", "look") else f"{answer['at_s']:.3f} s: {answer['done']}"
+    )

@@ -18,6 +18,8 @@ from .formats.source import UTF_8, UTF_16, Source, file_size
 from .formats.table import FORMATS
 from .ordering import in_order
 
+_UNNAMED = Path("<trace>")
+"""What errors call a trace that is no file."""
 _EVERY = 4096
 """Records between two reports of progress."""
 
@@ -42,6 +44,8 @@ class Trace:
         How many records the last complete or begun pass has left out, by what they are.
     errors
         What is wrong with the first of the malformed ones among them.
+    content
+        What is in the file; None: it is read from `path`.
     """
 
     path: Path
@@ -51,6 +55,7 @@ class Trace:
     flushes: bool = False
     skipped: Counter[str] = field(default_factory=Counter, compare=False)
     errors: list[str] = field(default_factory=list, compare=False)
+    content: bytes | None = field(default=None, repr=False)
 
     @property
     def tick_s(self) -> float:
@@ -72,10 +77,10 @@ class Trace:
         """
         self.skipped.clear()
         self.errors.clear()
-        size = file_size(self.path)
+        size = file_size(self.path) if self.content is None else len(self.content)
         # fio calls them trims, and other operations of its logs are counted by fio's names as well.
         takes_all, trims = self.discards, "trim" if self.format == "iolog" else "discards"
-        with closing(Source(self.path)) as source:
+        with closing(Source(self.path, self.content)) as source:
             source.skipped = self.skipped
             source.errors = self.errors if self.skip_malformed else None
             source.flushes = self.flushes
@@ -108,14 +113,14 @@ class Trace:
             raise InputError(
                 str(self.path), f"found {self.format}, which has no response and think times", f"expected: {having}"
             )
-        with closing(Source(self.path)) as source:
+        with closing(Source(self.path, self.content)) as source:
             source.skipped = Counter()
             source.errors = [] if self.skip_malformed else None
             yield from read(source)
 
 
 def open_trace(
-    path: Path,
+    source: Path | bytes,
     format: str | None = None,
     skip_malformed: bool = False,
     discards: bool = False,
@@ -125,8 +130,8 @@ def open_trace(
 
     Parameters
     ----------
-    path
-        The file, also packed with gzip, xz or zstd.
+    source
+        The file or its content, also packed with gzip, xz or zstd.
     format
         Its format, if it is known.
     skip_malformed, discards, flushes
@@ -141,12 +146,13 @@ def open_trace(
         close = difflib.get_close_matches(format, FORMATS, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         raise InputError("--format", f"found {format!r}", f"{hint}expected: {', '.join(FORMATS)}")
-    with closing(Source(path)) as source:
-        head = source.head()
+    path, content = (source, None) if isinstance(source, Path) else (_UNNAMED, source)
+    with closing(Source(path, content)) as opened:
+        head = opened.head()
     if not head:
         raise InputError(str(path), "found an empty file", "expected: a trace")
     if format is not None:
-        return Trace(path, format, skip_malformed, discards, flushes)
+        return Trace(path, format, skip_malformed, discards, flushes, content=content)
     fitting = [name for name, known in FORMATS.items() if known.fits(head.removeprefix(UTF_8))]
     if not fitting and head.startswith(UTF_16):
         raise InputError(str(path), "found a text in UTF-16", "expected: UTF-8, as `iconv -f UTF-16 -t UTF-8` makes it")
@@ -156,4 +162,4 @@ def open_trace(
     if len(fitting) > 1:
         names = " or ".join(fitting)
         raise InputError(str(path), f"found what may be {names}", f"expected: --format {fitting[0]} or the other")
-    return Trace(path, fitting[0], skip_malformed, discards, flushes)
+    return Trace(path, fitting[0], skip_malformed, discards, flushes, content=content)

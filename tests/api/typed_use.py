@@ -56,6 +56,7 @@ def all_of_it() -> str:
     fitted: Calibration = raidsim.calibrate("measured", drive="WD5000AAKS")
     jobs: FioResult = raidsim.fio("[job]\nrw=read\n", fitted.scenario())
     played: Replay = raidsim.replay("trace.csv", base, speedup=2.0)
+    played = raidsim.replay(b"0,0,4096,r,0.5", base)
     tables: list[Table] = [raidsim.drives(), raidsim.studies()]
     moved: Sensitivity = raidsim.sensitivity(base, figure="iops", parameters=["machine.memory=20%"])
     seen: Inspection = raidsim.inspect("mdstat.txt")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
 import pytest
 
+from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import READ, WRITE
-from raidsim.serve.recent import Recent
+from raidsim.serve.recent import EVERY_S, Look, Looks, Recent
 from raidsim.serve.server import Server
 from raidsim.tests.serve.client import Client, served
 
@@ -44,3 +46,27 @@ def test_a_look_has_what_happened_since_the_last(tmp_path: Path) -> None:
         second = recent.look(0)
         assert [each.kind for each in second.requests] == ["write"]
         assert recent.look(0).requests == ()
+
+
+def test_viewers_share_looks(tmp_path: Path) -> None:
+    """Protects the terminal and the page, both open: neither takes the figures of the other, late or not."""
+    now = [0.0]
+    with served(tmp_path, speed=1.0) as server, Client(tmp_path / "nbd.sock") as client:
+        client.write(0, b"x" * 4096)
+        _wait_for(server, WRITE, 1)
+        looks = Looks(server.pace, lambda: now[0])
+        assert looks.latest().requests == ()
+        client.read(1 << 30, 4096)
+        _wait_for(server, READ, 1)
+        assert looks.latest().requests == ()
+        now[0] = EVERY_S
+        shown = looks.latest()
+        assert [each.kind for each in shown.requests] == ["read"]
+        assert shown.bytes_per_second == pytest.approx(4096 / shown.span_s)
+        assert all(share < 1.0 for _, _, share in shown.parts), "only the time since somebody looked counts"
+        assert looks.latest() is shown
+        assert Look.of(json.loads(json.dumps(shown.document(), allow_nan=False))) == shown
+        now[0] = 2 * EVERY_S
+        assert looks.latest().requests == ()
+    with pytest.raises(InputError, match="a server of this version"):
+        Look.of({"at_s": 1.0})

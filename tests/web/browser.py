@@ -68,14 +68,14 @@ def connections(log: Path) -> list[str]:
 
 
 @contextmanager
-def served(log: Path) -> Iterator[str]:
-    """The address of a server of the page, which ends with the tests."""
+def served(log: Path, *options: str) -> Iterator[str]:
+    """The address of a server of the page with these options, which ends with the tests."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     with log.open("wb") as file:
-        command = [sys.executable, "-c", _WATCHED, "web", "--port", str(port)]
+        command = [sys.executable, "-c", _WATCHED, "web", "--port", str(port), *options]
         process = subprocess.Popen(command, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
     try:
         end = time.monotonic() + PATIENCE_S
@@ -220,20 +220,24 @@ BY_STREAMLIT = {
 
 
 def check_access(page: Page) -> None:
-    """No rule of axe (WCAG 2.1, A and AA) is broken: names, roles, contrast, keyboard."""
-    from axe_playwright_python.sync_playwright import Axe
-
+    """No rule of axe is broken by the page, once it has settled."""
     # What is being replaced is paler for a moment.
     settled = "!document.querySelector('[data-stale=true]') && document.querySelector('[data-test-script-state]')"
     page.wait_for_function(f"{settled}.dataset.testScriptState === 'notRunning'")
     page.wait_for_timeout(_FADE_MS)
+    assert broken_rules(page) == []
+
+
+def broken_rules(page: Page) -> list[str]:
+    """Rules of axe (WCAG 2.1, A and AA) that the page breaks: names, roles, contrast, keyboard."""
+    from axe_playwright_python.sync_playwright import Axe
+
     options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
-    broken = [
+    return [
         f"{rule['id']}: {rule['help']}: {[node['html'][:200] for node in rule['nodes'][:3]]}"
         for rule in Axe().run(page, options=options).response["violations"]
         if rule["id"] not in BY_STREAMLIT
     ]
-    assert not broken, broken
 
 
 def tabbed_to(page: Page, name: str) -> set[str]:

@@ -13,11 +13,13 @@ from playwright.sync_api import Browser, expect
 
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.running.simulate import simulate
+from raidsim.tests.serve.client import served as array_served
 from raidsim.tests.web.browser import (
     DESKTOP,
     PHONE,
     REQUIRE,
     brightness,
+    broken_rules,
     browser_path,
     check_access,
     choose,
@@ -54,15 +56,19 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of a server that all tests share; none of them makes it open a connection to another machine."""
+    """Of a server that all tests share, with an array to look at; it opens no connection to another machine."""
     browser_path()
-    log = tmp_path_factory.mktemp("web") / "log"
-    with served(log) as found:
+    folder = tmp_path_factory.mktemp("web")
+    log, control = folder / "log", folder / "control.sock"
+    with array_served(folder, control=control), served(log, "--serve", str(control), "--operate") as found:
         yield found
     assert connections(log) == []
 
 
-PAGES = ("Result", "Layout", "Single I/Os", "Load curve", "Failure", "Explain", "Compare", "Advise", "Lessons", "Files")
+PAGES = (
+    *("Result", "Layout", "Single I/Os", "Load curve", "Failure", "Explain", "Compare", "Live", "Advise", "Lessons"),
+    "Files",
+)
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desk", "telephone"])
@@ -74,6 +80,9 @@ def test_a_tour_of_all_pages(browser: Browser, address: str, size: tuple[int, in
         for name in PAGES:
             look_at(page, name)
             page.get_by_role("progressbar").wait_for(state="detached")
+            if name == "Live":
+                page.get_by_text("md0: 4 members").wait_for()
+                page.get_by_role("button", name="Insert a new drive").wait_for()
             check_access(page)
             wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
             assert wide <= 0, f"{name} is wider than the window"
@@ -160,6 +169,7 @@ def test_what_is_taken_away_says_the_same_as_the_page(browser: Browser, address:
         results = json.loads(downloaded(page, "Download results (JSON)", tmp_path))
         rows = list(csv.reader(downloaded(page, "Download CSV", tmp_path).splitlines()))
         report = downloaded(page, "Download report (HTML)", tmp_path)
+    check_report(browser, report)
     again = simulate(document_from(scenario).spec())
     assert results["iops"] == dict(again.iops)
     assert results["relief"]["rate"] > again.rate
@@ -168,6 +178,17 @@ def test_what_is_taken_away_says_the_same_as_the_page(browser: Browser, address:
     assert on_page.startswith(f"{sum(again.iops.values()):,.0f} ±")
     assert f"Bottleneck: {again.bottleneck}." in report
     assert scenario.splitlines()[1] in report
+
+
+def check_report(browser: Browser, report: str) -> None:
+    """The report on a telephone: no rule of axe is broken, and only what is wide scrolls."""
+    page = browser.new_page(viewport={"width": PHONE[0], "height": PHONE[1]}, bypass_csp=True)
+    try:
+        page.set_content(report)
+        assert broken_rules(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    finally:
+        page.close()
 
 
 def test_a_disk_fails_when_the_slider_says(browser: Browser, address: str) -> None:

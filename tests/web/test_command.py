@@ -28,6 +28,14 @@ def test_other_machines_are_let_in_only_when_asked_for_twice(capsys: pytest.Capt
     assert "--yes-expose" in refused(capsys, "--host", host)
 
 
+@pytest.mark.parametrize("options", [(), ("--serve", "c.sock", "--host", "0.0.0.0", "--yes-expose")])
+def test_a_served_array_is_operated_from_this_machine_only(
+    capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    """Protects a served array: nobody on another machine fails its drives, and nothing is operated without one."""
+    assert "--operate" in refused(capsys, "--operate", *options)
+
+
 def test_a_port_that_is_taken_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """Protects from a trace when another program listens there."""
     with socket.socket() as taken:

@@ -46,12 +46,14 @@ def lines(series: Sequence[Line], x_title: str, y_title: str, caption: str, log_
         along = ((math.log10(x) if log_x else x) - low) / span
         return f"{left + along * (right - left):.1f},{bottom - y / top * (bottom - 30):.1f}"
 
-    drawn = [f'<path d="M{left},30V{bottom}H{right}" fill="none" stroke="#666"/>']
+    drawn = [f'<path d="M{left},30V{bottom}H{right}" fill="none" stroke="#888"/>']
     for number, (name, line) in enumerate(series):
         colour, dash = ((BLUE, ""), (ORANGE, ' stroke-dasharray="6 3"'))[min(1, number)]
         known = " ".join(at(x, y) for x, y in line if not log_x or x > 0)
         drawn.append(f'<polyline points="{known}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
-        drawn.append(f'<text x="{left + 10 + 150 * number}" y="18" fill="{colour}">{escape(name)}</text>')
+        key = left + 10 + 150 * number
+        drawn.append(f'<path d="M{key},14h18" stroke="{colour}" stroke-width="2"{dash}/>')
+        drawn.append(f'<text x="{key + 24}" y="18">{escape(name)}</text>')
     for tick in range(_TICKS):
         share = tick / (_TICKS - 1)
         x = low + share * span
@@ -66,9 +68,11 @@ def lines(series: Sequence[Line], x_title: str, y_title: str, caption: str, log_
 
 
 def _svg(inside: str, height: int, caption: str) -> str:
+    # What scrolls is reached with the keyboard.
     return (
-        f'<figure><svg viewBox="0 0 {_WIDE} {height}" role="img" aria-label="{escape(caption)}" font-size="12" '
-        f'font-family="system-ui,sans-serif">{inside}</svg><figcaption>{escape(caption)}</figcaption></figure>'
+        f'<figure tabindex="0"><svg viewBox="0 0 {_WIDE} {height}" role="img" aria-label="{escape(caption)}" '
+        f'font-size="12" font-family="system-ui,sans-serif" fill="currentColor">{inside}</svg>'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
 
 

@@ -121,6 +121,7 @@ def advice_picture(found: Advice) -> Picture:
             "type": "quantitative",
             "title": "cost" if priced else "drives",
             "scale": {"domain": domain, "nice": False},
+            "axis": {"tickMinStep": 1, "tickCount": 8},
         },
         "y": {"field": "ms", "title": "latency of 99 % (ms)", **logarithmic([value["ms"] for value in values])},
         "color": {

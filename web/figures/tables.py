@@ -7,7 +7,7 @@ import dataclasses
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +70,20 @@ def phases_table(prediction: Prediction) -> Table:
         rows.append((name, sum(part.iops.values()), part.rate / 1e6, *times, part.bottleneck))
     columns = ("part", "I/Os per s", "MB/s", "read mean (ms)", "write mean (ms)", "bottleneck")
     return Table("parts of the day", columns, tuple(rows))
+
+
+def loads_table(prediction: Prediction) -> Table:
+    """What each of several loads gets."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, each in prediction.loads.items():
+        times = [
+            1e3 * each.latencies[op][key] if op in each.latencies and not each.saturated else None
+            for op in _OPS
+            for key in ("mean_s", "p99_s")
+        ]
+        rows.append((name, sum(each.iops.values()), each.rate / 1e6, *times))
+    columns = ("load", "I/Os per s", "MB/s", "read mean (ms)", "read 99 % (ms)", "write mean (ms)", "write 99 % (ms)")
+    return Table("loads", columns, tuple(rows))
 
 
 def usage_table(prediction: Prediction) -> Table:
@@ -153,8 +167,20 @@ def plan_table(found: Comparison) -> Table:
                "in the long run once in"]  # fmt: skip
     priced = any(each.measured.facts is not None and each.measured.facts.cost is not None for each in found)
     columns += ["cost", "per usable TB", "per I/O per s"] if priced else []
+    powers = [design.get("power") for design in found.to_dict()["designs"] if design["refused"] is None]
+    powered = any(power and power["watts"] is not None for power in powers)
+    columns += ["power of the drives", "energy a year"] if powered else []
     rows = [_planned(each, priced) for each in found if each.refused is None]
+    if powered:
+        rows = [(*row, *power_words(power)) for row, power in zip(rows, powers, strict=True)]
     return Table("plan", tuple(columns), tuple(rows))
+
+
+def power_words(power: Mapping[str, Any] | None) -> tuple[str, str]:
+    """Power of the drives under the load, and the energy of a year; a data sheet may have no figure."""
+    if power is None or power["watts"] is None:
+        return "no figure", "no figure"
+    return f"{power['watts']:,.3g} W", f"{power['kwh_a_year']:,.0f} kWh"
 
 
 def _planned(each: Alternative, priced: bool) -> tuple[Cell, ...]:

@@ -63,11 +63,14 @@ STYLE = """<style>
 .st-key-pages{overflow-x:auto;border-bottom:1px solid rgba(128,128,128,.35);padding-bottom:.25rem}
 .st-key-pages>div{flex:none}
 .st-key-pages [data-testid=stPageLink] p{white-space:nowrap;overflow:visible}
-.st-key-figures>div{flex:1 1 8.5rem;min-width:8.5rem}
+.st-key-figures>div,.st-key-trace_figures>div{flex:1 1 8.5rem;min-width:8.5rem}
 [data-testid=stMetric]{padding:.55rem .8rem}
 [data-testid=stMetricLabel] p{white-space:normal}
 [data-testid=stExpandSidebarButton]{width:auto!important}
 [data-testid=stExpandSidebarButton]::after{content:"Change the design";font-size:.9rem;padding:0 .4rem}
+.st-key-live_figures>div{flex:1 1 22%;min-width:8.5rem}
+.st-key-live [data-stale]{opacity:1!important}
+body:has(.st-key-live) [data-testid=stStatusWidget]{display:none}
 @media(max-width:600px){
 [data-testid=stMetricValue]{font-size:1.35rem}
 .st-key-figures{gap:.5rem}

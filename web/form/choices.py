@@ -42,6 +42,10 @@ STRIPE_CACHES = (0, 256, 1024, 4096, 8192, 32768)
 THREADS = (0, 1, 2, 4, 8)
 NFS_THREADS = (0, 4, 8, 16, 32, 64, 128)
 MOST_CLIENTS = 8
+MOST_USERS = 256
+MORE_LOADS = ("b", "c")
+"""Loads at the same time as the first: the ends of their fields' names."""
+OF_A_LOAD = ("pattern", "block", "read", "how", "amount")
 PATTERNS = ("random", "sequential", "mixed")
 LENGTHS = ("short", "normal", "long")
 _SAMPLE_CHUNKS = 64
@@ -69,6 +73,8 @@ Offer = tuple[str, ...] | tuple[int, ...] | tuple[bool, ...] | Range | None
 """The values of a field; None: the field means nothing with what has been chosen."""
 
 _YES_NO = (False, True)
+_OF_MORE_LOADS: dict[str, Offer] = {"pattern": PATTERNS, "block": BLOCKS_KIB, "read": Range(0, 100)}
+_OF_MORE_LOADS["how"] = ("outstanding", "rate", "users")
 _drive_names = lru_cache(drive_names)
 _kernel_names = lru_cache(kernel_names)
 _controller_names = lru_cache(controller_names)
@@ -325,6 +331,18 @@ def _iops_2(form: Form) -> Offer:
     return _rates(form, form.pattern_2, form.block_2) if form.how == "rate" else None
 
 
+def _of_more_load(name: str, which: str, number: int) -> Callable[[Form], Offer]:
+    """What a field of another load at the same time offers, if there is this load."""
+
+    def amount(form: Form) -> Offer:
+        how, pattern, block = (getattr(form, f"{each}_{which}") for each in ("how", "pattern", "block"))
+        if how == "rate":
+            return _rates(form, pattern, block)
+        return Range(1, max(1, min(MOST_USERS, MOST_PIECES // _pieces(form, block))))
+
+    return lambda form: None if form.loads < number else amount(form) if name == "amount" else _OF_MORE_LOADS[name]
+
+
 _OFFERS: dict[str, Callable[[Form], Offer]] = {
     "machine": lambda form: _machine_names(),
     "drive": lambda form: _drive_names(),
@@ -362,7 +380,9 @@ _OFFERS: dict[str, Callable[[Form], Offer]] = {
     "port": _ports,
     "clients": _clients,
     "nfsd": _nfsd,
-    "parts": lambda form: _YES_NO,
+    "loads": lambda form: Range(1, 1 + len(MORE_LOADS)) if form.network == NONE else None,
+    **{f"{name}_{each}": _of_more_load(name, each, 2 + at) for at, each in enumerate(MORE_LOADS) for name in OF_A_LOAD},
+    "parts": lambda form: _YES_NO if form.loads == 1 else None,
     "hours": _of_part(lambda form: Range(1, 23)),
     "read_2": _of_part(lambda form: Range(0, 100)),
     "pattern_2": _of_part(lambda form: PATTERNS),

@@ -28,6 +28,7 @@ EXAMPLES: dict[str, Form] = {
     "RAID 6 that has lost two disks": Form(drive="IronWolf-Pro-20TB", level="raid6", disks=8, failed=2),
     "A rebuild under the load": Form(level="raid5", disks=8, failed=1, rebuilding=True, how="rate", iops=200),
     "More I/Os per second than it can do": Form(level="raid6", how="rate", iops=2000),
+    "A backup next to the users": Form(jobs=16, depth=1, loads=2),
     "The usual one": DEFAULT,
 }
 """By what they are called."""

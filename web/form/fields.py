@@ -40,6 +40,9 @@ class Form:
         every outstanding I/O has a thread of its own; otherwise one thread submits all I/Os of a job.
     network, port, clients, nfsd
         How clients reach the machine, whose load it then is; threads of an NFS server, 0 for the usual number.
+    loads, pattern_b, block_b, read_b, how_b, amount_b, pattern_c, block_c, read_c, how_c, amount_c
+        Loads at the same time, and the second and the third of them: `amount` I/Os outstanding, I/Os per second, or
+        users with one I/O each.
     parts, hours, read_2, pattern_2, block_2, depth_2, iops_2
         Whether the day has another part, how many hours of it that is, and what is other then.
     length, seed
@@ -84,6 +87,17 @@ class Form:
     port: str = "10GbE"
     clients: int = 1
     nfsd: int = 0
+    loads: int = 1
+    pattern_b: str = "sequential"
+    block_b: int = 1024
+    read_b: int = 0
+    how_b: str = "rate"
+    amount_b: int = 20
+    pattern_c: str = "random"
+    block_c: int = 8
+    read_c: int = 100
+    how_c: str = "users"
+    amount_c: int = 10
     parts: bool = False
     hours: int = 8
     read_2: int = 0
@@ -135,6 +149,17 @@ LABELS = {
     "port": "Ethernet of the network",
     "clients": "Clients",
     "nfsd": "Threads of the NFS server",
+    "loads": "Loads at the same time",
+    "pattern_b": "Pattern of load 2",
+    "block_b": "Block of load 2 (KiB)",
+    "read_b": "Reads of load 2 (%)",
+    "how_b": "Load 2 is given as",
+    "amount_b": "Number of these (load 2)",
+    "pattern_c": "Pattern of load 3",
+    "block_c": "Block of load 3 (KiB)",
+    "read_c": "Reads of load 3 (%)",
+    "how_c": "Load 3 is given as",
+    "amount_c": "Number of these (load 3)",
     "parts": "Another part of the day",
     "hours": "Its hours of the day",
     "read_2": "Reads then (%)",

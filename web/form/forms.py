@@ -13,19 +13,23 @@ from ...model.layouts import LEVELS
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.documents.document import Document, document_from
 from ...scenarios.documents.text import plain_text
-from .choices import FIELDS, LENGTHS, Offer, Range, offer, rotational, survives_first
+from .choices import FIELDS, LENGTHS, MORE_LOADS, OF_A_LOAD, Offer, Range, offer, rotational, survives_first
 from .fields import DEFAULT, LABELS, NONE, USUAL, Form, Value
 from .limits import duration_for
 
 BITMAP = "64MiB"
 """Bytes per bit of a bitmap that mdadm makes on arrays of today's size."""
 ARRAY = "md0"
+THINK_TIME = "100ms"
+"""Of each of the users that another load may be."""
 
 
 _IN_TITLE = ("level", "disks", "drive", "spares", "controller", "cipher", "network", "port")
+MORE_LOAD_FIELDS = ("loads", *(f"{name}_{which}" for which in MORE_LOADS for name in OF_A_LOAD))
+"""What is of the loads at the same time as the first."""
 _OTHER_PART = ("parts", "hours", "read_2", "pattern_2", "block_2", "depth_2", "iops_2")
 _ONE_PART = ("pattern", "block", "read", "hot", "how", "independent", "depth", "jobs", "iops")
-LOAD_FIELDS = (*_ONE_PART, *_OTHER_PART, "length", "seed", "fail_at")
+LOAD_FIELDS = (*_ONE_PART, *MORE_LOAD_FIELDS, *_OTHER_PART, "length", "seed", "fail_at")
 """What is the load's and the run's, so that two designs can be compared under the same."""
 
 
@@ -54,12 +58,17 @@ def fitted(form: Form) -> tuple[Form, list[str]]:
 
 def can_fail(form: Form) -> bool:
     """Whether another member may be lost while the load runs, and the model follows it."""
-    return LEVELS[form.level].failures_in_a_run and not form.parts and survives_first(form, form.failed + 1)
+    return (
+        LEVELS[form.level].failures_in_a_run
+        and not form.parts
+        and form.loads == 1
+        and survives_first(form, form.failed + 1)
+    )
 
 
 def first_part(form: Form) -> Form:
-    """The form with its load all day long."""
-    return changed(form, {field: getattr(DEFAULT, field) for field in _OTHER_PART})
+    """The form with its first load alone, all day long."""
+    return changed(form, {field: getattr(DEFAULT, field) for field in (*MORE_LOAD_FIELDS, *_OTHER_PART)})
 
 
 def other_part(form: Form) -> Form:
@@ -112,7 +121,11 @@ def scenario_data(form: Form, lengths: Sequence[tuple[float, float]]) -> dict[st
         found["encrypted"] = {"secret": {"on": ARRAY, "cipher": form.cipher}}
     if form.network != NONE:
         found["network"] = _network(form)
-    found["workload"] = {**_load(form), **_lengths(*lengths[0])}
+    if form.loads > 1:
+        found["workloads"] = [{"name": "load1", **_load(form)}, *_more_loads(form)]
+        found["workload"] = _lengths(*lengths[0])
+    else:
+        found["workload"] = {**_load(form), **_lengths(*lengths[0])}
     if form.parts:
         later = {**_load_part(other_part(form)), **_lengths(*lengths[-1])}
         found["workload"]["phases"] = [
@@ -200,6 +213,25 @@ def _load_part(form: Form) -> dict[str, Any]:
     return load
 
 
+def _more_loads(form: Form) -> list[dict[str, Any]]:
+    """The loads at the same time as the first."""
+    found = []
+    for place, which in enumerate(MORE_LOADS[: form.loads - 1]):
+        part: dict[str, Any] = {
+            "name": f"load{place + 2}",
+            "pattern": getattr(form, f"pattern_{which}"),
+            "block_size": f"{getattr(form, f'block_{which}')}KiB",
+            "read_share": f"{getattr(form, f'read_{which}')}%",
+        }
+        how, amount = getattr(form, f"how_{which}"), getattr(form, f"amount_{which}")
+        if how == "users":
+            part |= {"jobs": amount, "think_time": THINK_TIME}
+        else:
+            part["total_iops" if how == "rate" else "depth"] = amount
+        found.append(part)
+    return found
+
+
 def shorter(form: Form) -> Form:
     """The same with a shorter run, for what takes many of them."""
     return replace(form, length=LENGTHS[max(0, LENGTHS.index(form.length) - 1)])
@@ -226,9 +258,20 @@ def load_words(form: Form) -> str:
     if form.parts:
         later = f"for {form.hours} h a day {load_words(other_part(form))}"
         return f"{load_words(first_part(form))}; {later}"
-    share = {0: "writes", 100: "reads"}.get(form.read, f"I/Os ({form.read} % reads)")
     how = f"{form.iops:,} a second" if form.how == "rate" else f"{form.depth * form.jobs:,} outstanding"
-    return f"{form.pattern} {share} of {form.block} KiB, {how}"
+    found = [_one_load(form.pattern, form.read, form.block, how)]
+    for which in MORE_LOADS[: form.loads - 1]:
+        pattern, read, block, kind, amount = (
+            getattr(form, f"{name}_{which}") for name in ("pattern", "read", "block", "how", "amount")
+        )
+        how = f"{amount:,} {'a second' if kind == 'rate' else kind}"
+        found.append(_one_load(pattern, read, block, how))
+    return "; with ".join(found)
+
+
+def _one_load(pattern: str, read: int, block: int, how: str) -> str:
+    share = {0: "writes", 100: "reads"}.get(read, f"I/Os ({read} % reads)")
+    return f"{pattern} {share} of {block} KiB, {how}"
 
 
 def level_words(level: str) -> str:

@@ -16,6 +16,7 @@ from ...model.drives.catalogue import AnyDrive
 from ...model.files.quantities import format_duration
 from ...model.layouts import LEVELS
 from ...model.loads.pattern import LoadPattern
+from ...scenarios.description.any_workload import LoadsSpec
 from ...scenarios.description.arrays import ArraySpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
@@ -72,6 +73,8 @@ def check_work(spec: ScenarioSpec) -> None:
 def commands_per_second(spec: ScenarioSpec) -> float:
     """Commands that the drives of a scenario serve, or I/Os that come, in a second at the most, about."""
     load = spec.workload
+    if isinstance(load, LoadsSpec):
+        return sum(commands_per_second(spec.model_copy(update={"workload": each})) for each in load.loads)
     assert isinstance(load, LoadSpec)
     size = load.mean_size
     drives = [spec.machine.drives[leaf].spec() for part in top_parts(spec) for leaf in part.leaves]

@@ -36,8 +36,8 @@ def show_advise(subject: Subject) -> None:
     if form is None:
         st.info("A requirement takes its load from the form: remove the file.")
         return
-    if form.parts or form.controller != NONE or form.network != NONE or form.cipher != NONE:
-        st.info("The search uses the load of the form on arrays of the kernel: without parts, controller or network.")
+    if form.loads > 1 or form.parts or form.controller != NONE or form.network != NONE or form.cipher != NONE:
+        st.info("The search uses the first load of the form on arrays of the kernel, without controller or network.")
     st.markdown("The load of the form must be served: which arrays do it, and which of them is not beaten?")
     requirement = _requirement(form)
     key = json.dumps(requirement, sort_keys=True)

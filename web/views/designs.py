@@ -10,6 +10,7 @@ import streamlit as st
 from ...api.advice import OFFERED_LEVELS
 from ...api.comparison import Comparison
 from ...api.scenario import Scenario
+from ...api.support.figures import capacity
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration
 from ...scenarios.description.scenario import ScenarioSpec
@@ -124,8 +125,17 @@ def _show_comparison(found: Comparison, load: str) -> None:
         table(planned, "Capacity, failures, rebuilds, risk and cost")
         found_tables.append(planned)
     if found.span is not None:
-        st.caption("Every design gets its I/Os on as many bytes as the smallest one has, so that seeks are as long.")
+        st.caption(plain(span_words(found.span)))
     download(found_tables, "raidsim-comparison", "csv_compare")
+
+
+def span_words(span: int) -> str:
+    """Which part of the designs was compared, and why other pages show other figures."""
+    return (
+        f"Every design gets its I/Os on its first {capacity(span)}, the capacity of the smallest one. A larger design "
+        "is faster there than on all of its capacity (page Result): its seeks are shorter, and it has fewer bitmap "
+        "pages to write."
+    )
 
 
 def _name(design: Form, first: Form) -> str:

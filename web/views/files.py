@@ -16,14 +16,14 @@ from ..work.explain import mean_latency, total_iops
 from ..work.service import RESULT
 from ..work.tasks import Explained, FailureCourse, Outcome
 from .designs import course_words, settled
-from .files_in import show_fio, show_machine
+from .files_in import show_fio, show_machine, show_trace
 from .one_design import sure_words, without_words
 from .render import download
 from .session import Subject, answer, result_of
 
 _OPS = ("reads", "writes")
-_BARS = 16
-"""Parts that the report's picture shows."""
+_BARS, _IDLE = 16, 0.005
+"""Parts that the report's picture shows, and the utilization below which it leaves them out."""
 
 
 def show_files(subject: Subject) -> None:
@@ -61,6 +61,7 @@ def show_files(subject: Subject) -> None:
         st.download_button("Download report (HTML)", page, "raidsim-report.html", "text/html", on_click="ignore")
     show_machine()
     show_fio(subject)
+    show_trace(subject)
 
 
 def python_code(subject: Subject) -> str:
@@ -100,6 +101,8 @@ def _sections(key: str) -> Iterator[Section]:
         shown = [(tables.load_table(prediction), "Throughput and latencies of the load")]
         if prediction.phases:
             shown.append((tables.phases_table(prediction), "Parts of the day"))
+        if prediction.loads:
+            shown.append((tables.loads_table(prediction), "Each of the loads"))
         shown.append((tables.usage_table(prediction), "Utilization of every part, highest first"))
         yield "Result", said, [each for each in shown if each[0].rows], result_pictures(prediction)
     curve: LoadCurve | None = result_of("curve", key)
@@ -131,7 +134,8 @@ def _sections(key: str) -> Iterator[Section]:
 
 def result_pictures(prediction: Prediction) -> list[str]:
     """Utilization of the parts, and the share of the I/Os that are complete within a latency."""
-    busiest = sorted(prediction.usages, key=lambda each: -each.utilisation)[:_BARS]
+    ranked = sorted(prediction.usages, key=lambda each: -each.utilisation)
+    busiest = [each for each in ranked if each.utilisation >= _IDLE][:_BARS] or ranked[:1]
     drawn = [
         drawings.bars(
             [(each.name, each.utilisation, f"{100 * each.utilisation:.0f} %") for each in busiest],

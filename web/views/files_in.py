@@ -1,4 +1,4 @@
-"""Files that a visitor brings: what the tools of a machine printed, and jobs of fio with what fio measured."""
+"""Files that a visitor brings: outputs of a machine's tools, jobs of fio with what fio measured, and traces."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ import hashlib
 import streamlit as st
 
 from ...api.inspection import Inspection, inspect
+from ...api.replay import Replay
 from ...model.core.errors import InputError
+from ...model.files.quantities import format_duration
 from ...model.files.yaml_files import decoded
+from ...scenarios.traces.replay.placement import Fit
 from ..figures.markup import plain
-from ..figures.tables import Table
-from ..work.tasks import FioAnswer, FioTask
+from ..figures.tables import Table, headline, load_table, usage_table
+from ..form.choices import MOST_DEPTH
+from ..work.file_tasks import FioAnswer, FioTask, ReplayTask
 from .form_panel import plain_name
 from .render import asked, download, table
 from .session import Subject, take_file
 
 MOST_FILES = 24
+MOST_SPEEDUP = 1000.0
+_FITS: dict[Fit, str] = {"refuse": "are refused", "wrap": "begin again at the front", "scale": "are scaled to fit"}
 _FIGURES = {"rate": ("MB/s", 1e-6), "iops": ("I/Os per s", 1.0), "clat_mean": ("mean completion latency (ms)", 1e3),
             "clat_p99": ("99 % completion latency (ms)", 1e3)}  # fmt: skip
 
@@ -111,3 +117,48 @@ def compared_table(found: FioAnswer) -> Table:
         sides = [None if value is None else scale * value for value in (each.measured, each.predicted)]
         rows.append((each.job, each.direction, words, *sides, each.ratio))
     return Table("fio", ("job", "direction", "figure", "measured", "predicted", "ratio"), tuple(rows))
+
+
+def show_trace(subject: Subject) -> None:
+    """A recorded trace on the design."""
+    st.header("A recorded trace", anchor=False)
+    st.markdown(
+        "The I/Os that a real machine recorded (`blktrace`, `blkparse`, fio's I/O logs, SPC, MSR and other formats; "
+        "also packed) run on the design shown here, instead of its load."
+    )
+    file = st.file_uploader("Trace (up to 1 MiB)", key="trace", max_upload_size=1)
+    left, middle, right = st.columns(3)
+    fit = left.selectbox(
+        "I/Os beyond the end of the array", list(_FITS), format_func=_FITS.__getitem__, key="trace_fit"
+    )
+    depth = int(middle.number_input("Outstanding I/Os (0: at their times)", 0, MOST_DEPTH, key="trace_depth"))
+    speedup = right.number_input("Divide the times by", 0.001, MOST_SPEEDUP, value=1.0, key="trace_speedup",
+                                 disabled=depth > 0)  # fmt: skip
+    if file is None or subject.built.scenario is None:
+        return
+    scenario, content = subject.built.scenario, file.getvalue()
+    key = f"{subject.key} {hashlib.sha256(content).hexdigest()} {fit} {depth} {speedup}"
+    found: Replay | None = asked(
+        "replay", key, lambda: ReplayTask(content, scenario, fit, speedup, depth), "Replay the trace"
+    )
+    if found is None:
+        return
+    prediction = found.prediction
+    st.markdown(f"**{found.completed:,} I/Os on {plain(found.found.target)}.** {plain(_course_of(found))}")
+    with st.container(horizontal=True, key="trace_figures"):
+        for name, value in headline(prediction, depth == 0):
+            st.metric(name, value, border=True)
+    st.markdown(f"**Bottleneck:** {plain(prediction.bottleneck)}")
+    shown = [load_table(prediction), usage_table(prediction)]
+    table(shown[0], "Throughput and latencies of the trace")
+    table(shown[1], "Utilization of every part during the trace, highest first")
+    for note in found.notes:
+        st.markdown(f"- {plain(note)}")
+    download(shown, "raidsim-replay", "csv_replay")
+
+
+def _course_of(found: Replay) -> str:
+    """How long the trace is, and how far the array was behind it."""
+    drained = found.found.drained_s
+    behind = "" if drained is None else f" All are complete {format_duration(drained)} after the last came."
+    return f"They came within {format_duration(found.found.survey.length_s)} when they were recorded.{behind}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from ...model.disk.spec import DriveSpec
+from ...model.files.quantities import format_duration, parse_time
 from ..figures.markup import plain
 from ..form.choices import Range, known_drive, offer
 from ..form.examples import EXAMPLES
 from ..form.fields import DEFAULT, LABELS, NONE, USUAL, Form
-from ..form.forms import level_words
+from ..form.forms import MORE_LOAD_FIELDS, THINK_TIME, level_words
 from .session import Subject, leave_file, of_form, set_form, uploaded, widget_key
 
 ALWAYS = ("drive", "disks", "level", "groups", "chunk", "spares", "price", "controller", "write_back")
@@ -60,6 +61,7 @@ HELP = {
     "network": "The load runs on clients, which reach the machine over it; none: on the machine itself.",
     "clients": "The jobs are assigned to the clients in turn.",
     "nfsd": "Each thread works on one request at a time.",
+    "loads": "For example a backup next to the users. Each load has figures of its own on the page Result.",
     "parts": "For example a backup at night. Each part is simulated alone; the result is the mean of the day.",
     "length": "How many I/Os are simulated; longer runs have narrower intervals.",
     "seed": "Starts the random numbers; the same seed gives the same result to the last digit.",
@@ -86,7 +88,11 @@ def form_panel(form: Form) -> Subject:
     st.subheader("Load", anchor=False)
     for field in LOAD:
         _field(field, form, subject)
-    for words, names in (("Network", NETWORK), ("Parts of the day", PARTS)):
+    for words, names in (
+        ("Network", NETWORK),
+        ("More loads at the same time", MORE_LOAD_FIELDS),
+        ("Parts of the day", PARTS),
+    ):
         if offer(names[0], form) is not None:
             with st.expander(words, expanded=_other(names, form) or subject.built.field in names):
                 for field in names:
@@ -137,7 +143,7 @@ def _field(name: str, form: Form, subject: Subject) -> None:
     value = getattr(form, name)
     key, label, words = widget_key(name, value), LABELS[name], HELP.get(name)
     if isinstance(offered, Range):
-        if name in ("read", "read_2"):
+        if name.startswith("read"):
             st.slider(label, offered.low, offered.high, value=value, step=5, key=key, help=words)
         else:
             st.number_input(label, offered.low, offered.high, value=value, step=1, key=key, help=words)
@@ -154,6 +160,7 @@ def _field(name: str, form: Form, subject: Subject) -> None:
 
 def _option(field: str, value: str | int | bool) -> str:
     """An option as it is offered."""
+    field = field.removesuffix("_b").removesuffix("_c")
     if field == "level":
         return level_words(str(value))
     if value == USUAL:
@@ -168,6 +175,7 @@ def _option(field: str, value: str | int | bool) -> str:
         ("controller", NONE): "none (the kernel's md)",
         ("how", "outstanding"): "I/Os outstanding",
         ("how", "rate"): "I/Os per second",
+        ("how", "users"): f"users with one I/O each, {format_duration(parse_time(THINK_TIME))} think time",
         ("hot", "even"): "all alike",
         ("hot", "zipf"): "some wanted more often (Zipf)",
     }

@@ -63,6 +63,8 @@ def show_result(subject: Subject) -> None:
         table(load, "Throughput and latencies of the load")
     if prediction.phases:
         table(tables.phases_table(prediction), "Parts of the day; all else on this page is the mean of the day")
+    if prediction.loads:
+        table(tables.loads_table(prediction), "Each load; all else on this page is of all loads together")
     with st.expander("The parts as a table"):
         table(parts, "Utilization of every part, highest first")
     recovery = outcome.result.rebuild
@@ -93,7 +95,7 @@ def without_words(prediction: Prediction, without: WithoutBottleneck) -> str:
 def sure_words(spec: ScenarioSpec, prediction: Prediction) -> str:
     """How far all that may be off."""
     interval = scenario_interval(spec)
-    own = "± is the 90 % interval of this simulation alone. " if prediction.estimates else ""
+    own = "± is the 90 % interval of this simulation alone. " if "iops" in prediction.estimates else ""
     if interval is None:
         return f"{own}How far such figures are off on real machines is not known: too few reports give any."
     low, high = interval.around(prediction.rate / 1e6)
@@ -148,12 +150,13 @@ def show_layout(subject: Subject) -> None:
 def show_curve(subject: Subject) -> None:
     """Response time against offered load."""
     spec, scenario = _spec(subject), _scenario(subject)
-    if not isinstance(spec.workload, LoadSpec):
+    if subject.form is None and not isinstance(spec.workload, LoadSpec):
         st.info("A load curve needs a load of direct I/O; this file has a workload of another kind.")
         return
     if subject.form is not None:
         scenario = built(shorter(first_part(subject.form))).scenario or scenario
-    st.markdown("The same I/Os arrive at a rate, from a low one up to more than the array serves.")
+    alone = " Of several loads, it is the first one alone." if subject.form and subject.form.loads > 1 else ""
+    st.markdown(f"The same I/Os arrive at a rate, from a low one up to more than the array serves.{alone}")
     curve: LoadCurve | None = asked("curve", subject.key, lambda: CurveTask(scenario), "Draw the load curve")
     if curve is None:
         return

@@ -12,7 +12,7 @@ from ..figures.markup import plain, table_html
 from ..figures.pictures import Picture
 from ..figures.tables import Table, csv_text
 from ..work.service import server_runs
-from ..work.tasks import AnyTask
+from ..work.task import AnyTask
 from .session import Running, answer, cancel, messages, results, start, under_way
 
 _INK, _INK_ON_DARK = "#31333f", "#e6e9ee"

@@ -18,7 +18,7 @@ from ..form.limits import check_work
 from ..form.state import State, from_query, to_query
 from ..work.runs import Ticket
 from ..work.service import server_runs
-from ..work.tasks import AnyTask
+from ..work.task import AnyTask
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from .designs import show_compare, show_explain, show_failure
 from .files import show_files
 from .form_panel import form_panel
 from .lessons import show_lessons
+from .live import show_live
 from .one_design import show_curve, show_ios, show_layout, show_result
 from .session import Subject, current_state, of_form, under_way, write_link
 
@@ -31,13 +32,14 @@ PAGES: dict[str, tuple[str, Callable[[Subject], None]]] = {
     "advise": ("Advise", show_advise),
     "lessons": ("Lessons", show_lessons),
     "files": ("Files", show_files),
+    "live": ("Live", show_live),
 }
 """Every page by its path, with its name and what shows it; the first has no path."""
 _WELCOME = (
     "**How fast will a storage array be, before anyone builds it?** This is the prediction for one example. "
     "Change the design in the form; the figures follow."
 )
-NO_FORM = ("lessons",)
+NO_FORM = ("lessons", "live")
 """Pages that do not use the form."""
 
 

@@ -156,7 +156,7 @@ def _loss(form: Form) -> Variant | None:
 
 
 def _positioning(form: Form) -> Variant | None:
-    if form.pattern == "sequential" or not rotational(form):
+    if form.pattern == "sequential" or not rotational(form) or form.loads > 1:
         return None
     return Variant(
         "positioning", "The same I/Os in order", WHY["positioning"], _changed(form, pattern="sequential", hot="even")
@@ -164,7 +164,7 @@ def _positioning(form: Form) -> Variant | None:
 
 
 def _queueing(form: Form) -> Variant | None:
-    if form.how == "rate" or form.depth * form.jobs == 1:
+    if form.how == "rate" or form.depth * form.jobs == 1 or form.loads > 1:
         return None
     return Variant("queueing", "One I/O at a time", WHY["queueing"], _changed(form, depth=1, jobs=1))
 

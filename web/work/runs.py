@@ -23,7 +23,7 @@ from typing import Any, Literal
 from ...model.core.errors import RaidsimError
 from ...scenarios.workers.process_setup import end_with_parent, interrupts_left_to_parent
 from .kept import Kept
-from .tasks import AnyTask, Progress, stopped
+from .task import AnyTask, Progress, stopped
 
 WORKERS = 2
 """Runs at once on the whole server."""

@@ -6,108 +6,38 @@ all is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar
 
 from ...api.advice import Advice, advise
 from ...api.comparison import Comparison, compare
 from ...api.curve import LoadCurve, load_curve
-from ...api.fio import fio
 from ...api.result import Result
 from ...api.run import run, run_scenario
 from ...api.scenario import Scenario
 from ...api.support.explorer import (
-    Compared,
     LogicalIO,
     Prediction,
     Recorder,
     Timeline,
     WithoutBottleneck,
-    compared,
     is_open,
-    parse,
     record,
 )
-from ...api.support.progress import followed_by
 from ...model.core.errors import InputError
-from ...model.files.quantities import format_duration
 from .explain import Effect, Mechanism, effect
+from .task import Progress
 
 FIRST_POINTS, CURVE_POINTS = 6, 10
 """Points of the first load curve that is shown, and of the final one."""
 FIRST_REPLICATIONS, REPLICATIONS = 2, 4
 """Runs of each design before anything is shown, and in all."""
 TIMELINE_IOS = 100
-FIO_S = 10.0
-"""Simulated time (s) after which jobs of fio end here."""
 MOST_RECORDED = 200_000
 """Logical I/Os of a run with a failure that are kept for its course."""
 COURSE_PARTS = 40
 """Pieces of equal length that the course of a run is shown in."""
-
-Result_co = TypeVar("Result_co", covariant=True)
-
-
-class Progress:
-    """How far the work is: parts one after the other, of which the current one may say its own share.
-
-    Parameters
-    ----------
-    tell
-        Takes what is found before all is done.
-    """
-
-    def __init__(self, tell: Callable[[object], None] | None = None) -> None:
-        self.parts = 1
-        self.done = 0
-        self._within: Callable[[], float] = float
-        self._tell = tell
-
-    def answer(self, found: object) -> None:
-        """A first answer, to be shown while the rest of the work is done, whose share is counted anew."""
-        self.done = 0
-        self._within = float
-        self.tell(found)
-
-    def tell(self, found: object) -> None:
-        """What is known so far; kept if a limit stops the task."""
-        if self._tell is not None:
-            self._tell(found)
-
-    def within(self, share: Callable[[], float]) -> None:
-        """The current part is told by a function of its own."""
-        self._within = share
-
-    @contextmanager
-    def told(self) -> Iterator[None]:
-        """The functions of `raidsim` called inside tell the share of the current part."""
-        with followed_by(self.within):
-            yield
-
-    def next_part(self) -> None:
-        """The current part is over."""
-        self.done += 1
-        self._within = float
-
-    @property
-    def share(self) -> float:
-        """Share of the work that is done, 0 to 1."""
-        within = min(1.0, max(0.0, self._within()))
-        return min(1.0, (self.done + within) / max(1, self.parts))
-
-
-class Task(Protocol[Result_co]):
-    """A piece of work."""
-
-    CPU_S: ClassVar[float]
-    """CPU time (s) after which it is stopped."""
-    SHORT: ClassVar[bool]
-    """If true, it goes to the lane of short tasks."""
-
-    def perform(self, progress: Progress) -> Result_co:
-        """Do it; `InputError` if the scenario cannot be run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,56 +275,3 @@ class LessonTask:
                 progress.next_part()
                 progress.tell(found)
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class FioAnswer:
-    """What fio would report, and the same next to what it measured.
-
-    Attributes
-    ----------
-    report
-        fio's JSON document of the jobs on the model.
-    bottleneck, notes
-        What limits, and what was assumed.
-    compared
-        Both sides, figure by figure; empty without a measurement.
-    """
-
-    report: dict[str, Any]
-    bottleneck: str
-    notes: tuple[str, ...]
-    compared: tuple[Compared, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FioTask:
-    """Jobs of fio on the machine of a scenario, and what fio measured of them (empty: nothing)."""
-
-    CPU_S: ClassVar[float] = 90.0
-    SHORT: ClassVar[bool] = False
-    job: str
-    scenario: Scenario
-    measured: str = ""
-
-    def perform(self, progress: Progress) -> FioAnswer:
-        """See :meth:`Task.perform`; a job may not read the environment of the server."""
-        if "${" in self.job:
-            raise InputError("job", "it uses a variable of the environment", "expected: a job without ${...}")
-        with progress.told():
-            result = fio(self.job, self.scenario, at_most=FIO_S)
-        rows = compared(result.run, parse(self.measured, "results"), "results") if self.measured else ()
-        return FioAnswer(result.report, result.bottleneck, result.notes, tuple(rows))
-
-
-AnyTask = (
-    RunTask | CurveTask | CompareTask | TimelineTask | FailureTask | ExplainTask | AdviseTask | LessonTask | FioTask
-)
-
-
-def stopped(task: AnyTask) -> str:
-    """What is said of a task that reached its limit."""
-    return (
-        f"stopped after {format_duration(task.CPU_S)} of CPU time, the limit of this page; what is known until then is "
-        "kept; choose a shorter run, a smaller load or fewer disks"
-    )

@@ -37,6 +37,8 @@ class Source:
     ----------
     path
         The file, packed with gzip, xz or zstd or not packed.
+    content
+        What is in the file, if that is known; then no file is opened, and `path` is only what errors call it.
 
     Attributes
     ----------
@@ -54,7 +56,7 @@ class Source:
 
     __slots__ = ("_at", "_number", "_packed", "_stream", "errors", "flushes", "name", "names", "path", "skipped")
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
         self.path = path
         self.name = str(path)
         self.skipped: Counter[str] = Counter()
@@ -64,9 +66,9 @@ class Source:
         self._number = 0
         self._at = 0
         try:
-            if path.is_dir():
+            if content is None and path.is_dir():
                 raise InputError(self.name, "found a folder", "expected: a trace file")
-            self._packed: IO[bytes] = path.open("rb")
+            self._packed: IO[bytes] = path.open("rb") if content is None else io.BytesIO(content)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             raise InputError(self.name, f"cannot be read ({why})", "expected: a trace file") from None

@@ -362,6 +362,21 @@ def test_a_format_without_measured_times_is_refused() -> None:
     assert "found msr, which has no response and think times; expected: disksim-validation" in str(caught.value)
 
 
+def test_a_content_is_read_without_any_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects servers that get traces from anyone: the same records and errors, also packed, and no file is opened."""
+    text = b"0,0,4096,r,0.5\n0,8,4096,w,1.0\n"
+    file = tmp_path / "t.spc"
+    file.write_bytes(text)
+    wanted = list(open_trace(file).records())
+    monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("a file was opened"))
+    for content in (text, gzip.compress(text)):
+        opened = open_trace(content)
+        assert (opened.format, list(opened.records())) == ("spc", wanted)
+    assert str(tmp_path) not in repr(opened)
+    with pytest.raises(InputError, match=r"<trace>:2: "):
+        list(open_trace(b"0,0,4096,r,0.5\n0,8,much,w,1.0\n", "spc").records())
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

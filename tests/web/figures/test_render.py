@@ -23,12 +23,12 @@ from raidsim.web.form.forms import built, fitted
 from raidsim.web.views.designs import course_words, settled
 from raidsim.web.views.one_design import without_words
 from raidsim.web.work.layout_map import LayoutMap, layout_html, layout_map, layout_words
+from raidsim.web.work.task import Progress
 from raidsim.web.work.tasks import (
     CompareTask,
     CoursePart,
     FailureCourse,
     Outcome,
-    Progress,
     RunTask,
     TimelineTask,
     course,
@@ -231,6 +231,14 @@ def test_pictures_of_single_ios_and_designs() -> None:
     plan = tables.plan_table(found)
     assert [row[1:4] for row in plan.rows] == [("750 GB", "1.00 TB", "1"), ("500 GB", "1.00 TB", "1 to 2")]
     assert [row[plan.columns.index("cost")] for row in plan.rows] == ["360.00", "unknown"]
+    document = found.to_dict()
+    for design, power in zip(document["designs"], ({"watts": 21.64, "kwh_a_year": 189.7}, None), strict=True):
+        design["power"] = power
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(found, "to_dict", lambda: document)
+        powered = tables.plan_table(found)
+    assert powered.columns[-2:] == ("power of the drives", "energy a year")
+    assert [row[-2:] for row in powered.rows] == [("21.6 W", "190 kWh"), ("no figure", "no figure")]
     found.found = replace(found.found, designs=(found.found.designs[0], impossible))
     refused = tables.comparison_table(found)
     assert refused.rows[1][:4] == ("b", None, None, "too few drives")

@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+import pytest
+
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.figures import drawings
 from raidsim.web.figures.report import report_html
-from raidsim.web.figures.tables import Table, phases_table
+from raidsim.web.figures.tables import Table, loads_table, phases_table
 from raidsim.web.form.choices import offer
 from raidsim.web.form.fields import DEFAULT, Form
-from raidsim.web.form.forms import built, can_fail, fitted, load_words, title
+from raidsim.web.form.forms import built, can_fail, first_part, fitted, load_words, title
 from raidsim.web.work.explain import variants
-from raidsim.web.work.tasks import Progress, RunTask
+from raidsim.web.work.task import Progress
+from raidsim.web.work.tasks import RunTask
 
 FLASH = Form(drive="Samsung-PM9A3-3840GB", disks=4, level="raid10", length="short", read=100, pattern="sequential")
 
@@ -59,6 +62,28 @@ def test_another_part_of_the_day_is_simulated_by_itself() -> None:
     assert rates[1] > 4 * rates[0]
     assert "for 6 h a day" in load_words(form)
     assert not can_fail(form)
+
+
+def test_loads_at_the_same_time_have_figures_of_their_own() -> None:
+    """Protects the fields: a rate, users and I/Os outstanding side by side, each slower than the first one alone."""
+    more = Form(length="short", bitmap=False, loads=3, how_b="rate", amount_b=20, how_c="users", amount_c=10)
+    form = made(more)
+    spec = built(form).spec
+    assert spec is not None
+    found = simulate(spec)
+    rows = {str(row[0]): row for row in loads_table(found).rows}
+    assert list(rows) == ["load1", "load2", "load3"]
+    rates = {name: float(row[1] or 0) for name, row in rows.items()}
+    assert rates["load2"] == pytest.approx(20, rel=0.25)
+    assert 60 < rates["load3"] < 100, "ten users who think for 100 ms"
+    alone = built(first_part(form)).spec
+    assert alone is not None
+    assert rates["load1"] < 0.95 * sum(simulate(alone).iops.values())
+    assert "; with random reads of 8 KiB, 10 users" in load_words(form)
+    assert not can_fail(form)
+    assert {"positioning", "queueing"}.isdisjoint(each.name for each in variants(form))
+    assert offer("parts", form) is None
+    assert offer("loads", made(replace(DEFAULT, network="nfs4"))) is None
 
 
 def test_what_makes_no_sense_is_not_asked_for() -> None:

@@ -13,7 +13,7 @@ import raidsim
 from raidsim.api.run import run
 from raidsim.web.form.forms import built
 from raidsim.web.form.limits import COMMANDS
-from raidsim.web.views.shell import PAGES, RESULT
+from raidsim.web.views.shell import NO_FORM, PAGES, RESULT
 from raidsim.web.work.runs import Ticket
 from raidsim.web.work.service import server_runs
 from raidsim.web.work.tasks import Outcome, RunTask
@@ -138,11 +138,13 @@ def test_a_change_of_level_changes_the_rest() -> None:
 def test_every_view_comes_up_for_many_designs() -> None:
     """Protects the views: each shows itself before anything is run, for arrays of every kind."""
     at = page(level="raid10", disks="5", algorithm="far", failed="1", length="short")
-    levels = ("raid10", "linear", "raid60", "raid01", "raid3", "raid1", "raid0", "raid4", "raid5", "raid6")
+    levels = ("raid10", "linear", "raid60", "raid01", "raid3", "raid1", "raid0", "raid4", "raid5", "raid6", "raid50")
     for name, level in zip(PAGES, levels, strict=True):
         at.selectbox(key="f_level").set_value(level)
+        if name == "explain":
+            at.number_input(key="f_loads").set_value(3)
         go(at, name)
-        if name == "lessons":
+        if name in NO_FORM:
             go(at, RESULT)
     at.selectbox(key="f_drive").set_value("Samsung-PM9A3-3840GB").run()
     quiet(at)
@@ -158,6 +160,7 @@ def test_designs_are_kept_and_compared() -> None:
     shown = at.get("html")
     assert any("no certain difference" in str(each.proto) or "to +" in str(each.proto) or "to -" in str(each.proto)
                for each in shown)  # fmt: skip
+    assert "on its first 500 GB" in words(at), "RAID 10 has less than RAID 5: both get their I/Os on as much"
     assert at.query_params["with"] == "drive=WD2500JS&disks=4"
     at.button(key="drop_0").click().run()
     assert "keep this design" in words(quiet(at))
@@ -227,7 +230,7 @@ def test_a_file_is_explored_instead_of_the_form() -> None:
     finished(quiet(at))
     assert at.metric
     for name in PAGES:
-        if name != "lessons":
+        if name not in NO_FORM:
             go(at, name)
 
 
@@ -269,6 +272,13 @@ def test_files_of_visitors_become_scenarios_and_figures() -> None:
     at.file_uploader(key="fio_jobs").upload("a.fio", job.replace(b"bs=4k", b"bs=${HOME}"), "text/plain")
     finished(quiet(at.run().button(key="start_fio").click().run()))
     assert "a variable of the environment" in words(at)
+    trace = b"".join(b"0,%d,4096,%s,%d.5\n" % (8 * n, b"rw"[n % 2 : n % 2 + 1], n) for n in range(20))
+    at.file_uploader(key="trace").upload("t.spc", trace, "text/plain")
+    finished(quiet(at.run().button(key="start_replay").click().run()))
+    assert "20 I/Os on md0." in words(at)
+    at.file_uploader(key="trace").upload("t.spc", trace + b"0,1,1,r,much\n", "text/plain")
+    finished(quiet(at.run().button(key="start_replay").click().run()))
+    assert "<trace>:21" in words(at)
     at.file_uploader(key="printed").upload("mdstat", mdstat.read_bytes(), "text/plain")
     at.run()
     at.button(key="explore").click().run()

@@ -16,9 +16,11 @@ from raidsim.model.core.errors import InputError
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.form.fields import DEFAULT
 from raidsim.web.form.forms import built, fitted
+from raidsim.web.work.file_tasks import FioTask
 from raidsim.web.work.kept import Kept
 from raidsim.web.work.runs import Runs, Ticket
-from raidsim.web.work.tasks import CurveTask, FailureTask, FioTask, Progress, RunTask, TimelineTask, course
+from raidsim.web.work.task import Progress
+from raidsim.web.work.tasks import CurveTask, FailureTask, RunTask, TimelineTask, course
 
 PATIENCE_S = 60.0
 FORM = replace(DEFAULT, length="short", drive="WD2500JS", disks=4, depth=4)
@@ -112,7 +114,7 @@ def test_a_run_in_a_worker_is_the_run_itself(runs: Runs) -> None:
 
 def test_a_first_answer_is_there_before_the_run_is_over(runs: Runs, tmp_path: Path) -> None:
     """Protects the first seconds: what is known is handed on while the rest is simulated, whose share begins anew."""
-    ticket = runs.start(InSteps(tmp_path / "go"))  # type: ignore[arg-type]
+    ticket = runs.start(InSteps(tmp_path / "go"))
     until(lambda: ticket.early is not None)
     assert (ticket.early, ticket.result, ticket.state) == ("first", None, "running")
     assert ticket.share < 0.5
@@ -132,7 +134,7 @@ def test_a_run_answers_before_it_runs_without_the_bottleneck() -> None:
 
 def test_who_comes_late_waits_and_too_many_are_refused(runs: Runs) -> None:
     """Protects the server: one run at a time here, two wait in the order of coming, the next is refused."""
-    first = runs.start(Endless())  # type: ignore[arg-type]
+    first = runs.start(Endless())
     until(lambda: first.state == "running")
     second, third = runs.start(RunTask(scenario_of())), runs.start(RunTask(scenario_of(seed=1)))
     assert (second.state, third.state) == ("waiting", "waiting")
@@ -153,7 +155,7 @@ def test_short_runs_have_a_lane(tmp_path: Path) -> None:
     """Protects visitors with a short run: the long runs of others leave it a process, and it leaves them one."""
     server = Runs(workers=2)
     try:
-        long = [server.start(InSteps(tmp_path / "go")) for _ in range(3)]  # type: ignore[arg-type]
+        long = [server.start(InSteps(tmp_path / "go")) for _ in range(3)]
         until(lambda: long[0].early is not None)
         short = [server.start(RunTask(scenario_of(seed=seed))) for seed in (1, 2)]
         until(lambda: all(over(ticket) for ticket in short))
@@ -167,7 +169,7 @@ def test_short_runs_have_a_lane(tmp_path: Path) -> None:
 
 def test_the_same_question_is_answered_once(runs: Runs, tmp_path: Path) -> None:
     """Protects a server with many visitors: the same question is one run, whose answer is kept for the next visitor."""
-    first, second = (runs.start(InSteps(tmp_path / "go"), ("kind", "key")) for _ in range(2))  # type: ignore[arg-type]
+    first, second = (runs.start(InSteps(tmp_path / "go"), ("kind", "key")) for _ in range(2))
     assert first is second
     first.cancel()
     (tmp_path / "go").touch()
@@ -197,7 +199,7 @@ def test_a_cancelled_run_ends_at_once(runs: Runs) -> None:
 )
 def test_what_goes_wrong_is_one_message(runs: Runs, how: str, words: str) -> None:
     """Protects the page from traces: whatever a run raises becomes a sentence, and the worker goes on."""
-    ticket = runs.start(Wrong(how))  # type: ignore[arg-type]
+    ticket = runs.start(Wrong(how))
     until(lambda: over(ticket))
     assert ticket.state == "refused"
     assert words in ticket.message
@@ -206,7 +208,7 @@ def test_what_goes_wrong_is_one_message(runs: Runs, how: str, words: str) -> Non
 
 def test_a_worker_that_dies_is_no_endless_wait(runs: Runs) -> None:
     """Protects the page from a process that is killed, as by the system when memory is short."""
-    ticket = runs.start(Wrong("exit"))  # type: ignore[arg-type]
+    ticket = runs.start(Wrong("exit"))
     until(lambda: over(ticket))
     assert ticket.state == "refused"
     assert "without a result" in ticket.message

@@ -12,7 +12,8 @@ from raidsim.scenarios.documents.document import Document, document_from
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.views.designs import course_words
 from raidsim.web.work.explain import commands_per_io, effect
-from raidsim.web.work.tasks import FailureTask, Progress
+from raidsim.web.work.task import Progress
+from raidsim.web.work.tasks import FailureTask
 from raidsim.web.work.uploaded_file import DIFFERS, failing, file_variants, other
 
 LOAD = "workload: {read_share: 0%, depth: 4, duration: 300ms, warm_up: 50ms}\n"
