@@ -25,8 +25,8 @@ def watts(drive: DriveSpec | SolidStateSpec, busy: float) -> float | None:
     Examples
     --------
     >>> from raidsim.model.drives.catalogue import drive
-    >>> [round(watts(drive("Intel-S3700-800GB"), busy), 2) for busy in (0, 0.5, 1)]
-    [0.65, 3.33, 6.0]
+    >>> [round(watts(drive("Intel-S3700-800GB"), busy), 3) for busy in (0, 0.5, 1)]
+    [0.65, 3.325, 6.0]
     """
     if drive.power_idle is None or drive.power_active is None:
         return None
