@@ -126,7 +126,7 @@ class Result(Drawn):
     @property
     def utilization(self) -> dict[str, float]:
         """Share of the time (0 to 1) that each part was busy, by its name."""
-        return {usage.name: usage.utilisation for usage in self.prediction.usages}
+        return {usage.name: usage.utilization for usage in self.prediction.usages}
 
     @property
     def parts(self) -> tuple[Usage, ...]:
@@ -277,7 +277,7 @@ class Result(Drawn):
             {
                 "part": usage.name,
                 "kind": usage.kind,
-                "utilization": usage.utilisation,
+                "utilization": usage.utilization,
                 "mean_queue": usage.mean_queue,
                 "reads": usage.reads,
                 "writes": usage.writes,

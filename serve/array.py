@@ -142,16 +142,16 @@ class ServedArray(Run):
         """See :meth:`.Run.usages`; a drive that is held up by a fault is busy meanwhile."""
         held = {name: drive.held_s / self.span for name, drive in self.machine.faults.items() if drive.held_s}
         return tuple(
-            self.with_utilisation(usage, min(1.0, usage.utilisation + held[usage.name]))
+            self.with_utilization(usage, min(1.0, usage.utilization + held[usage.name]))
             if usage.name in held
             else usage
             for usage in super().usages()
         )
 
     @staticmethod
-    def with_utilisation(usage: Usage, utilisation: float) -> Usage:
+    def with_utilization(usage: Usage, utilization: float) -> Usage:
         """The same part with another utilization (0 to 1)."""
-        return replace(usage, utilisation=utilisation)
+        return replace(usage, utilization=utilization)
 
     def submit(self, io: Io, at: float) -> None:
         """Let a request enter the array at a simulated time (s) that is not over."""

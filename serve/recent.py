@@ -112,7 +112,7 @@ class Recent:
         self._counts = counts
         self._at_s = array.engine.now
         self._bytes = counts.read_bytes + counts.write_bytes
-        self._busy = {each.name: each.utilisation * array.span for each in self._used()}
+        self._busy = {each.name: each.utilization * array.span for each in self._used()}
         counts.recent = self._fresh()
 
     def _fresh(self) -> dict[int | None, LatencyHistogram]:
@@ -135,7 +135,7 @@ class Recent:
         late = found[None]
         timed = counts.speed is not None
         usages = self._usages(span)
-        bottleneck = limit(usages) if usages and max(each.utilisation for each in usages) > 0 else None
+        bottleneck = limit(usages) if usages and max(each.utilization for each in usages) > 0 else None
         return Look(
             at_s=now,
             span_s=span,
@@ -144,7 +144,7 @@ class Recent:
             outstanding=outstanding,
             dirty_bytes=sum(getattr(disk, "dirty_bytes", 0) for disk in array.machine.disks.values()),
             parts=tuple(
-                sorted(((each.name, each.kind, each.utilisation) for each in usages), key=lambda part: -part[2])
+                sorted(((each.name, each.kind, each.utilization) for each in usages), key=lambda part: -part[2])
             ),
             bottleneck=None if bottleneck is None else bottleneck.words,
             rebuilds=tuple(each for each in array.working()),
@@ -160,9 +160,9 @@ class Recent:
             return ()
         found, busy = [], {}
         for usage in self._used():
-            busy[usage.name] = seconds = usage.utilisation * array.span
+            busy[usage.name] = seconds = usage.utilization * array.span
             share = (seconds - self._busy.get(usage.name, 0.0)) / min(span, array.span)
-            found.append(array.with_utilisation(usage, min(1.0, max(0.0, share))))
+            found.append(array.with_utilization(usage, min(1.0, max(0.0, share))))
         self._busy = busy
         return tuple(found)
 

@@ -48,8 +48,8 @@ def _bars(usages: Sequence[Usage]) -> list[Usage]:
     """The parts to show, in the order of the table: all of a few, else those that had something to do."""
     if len(usages) <= _FEW_BARS:
         return list(usages)
-    ranked = sorted(usages, key=lambda usage: -usage.utilisation)
-    busiest = [usage for usage in ranked if usage.utilisation >= _IDLE][:_MOST_BARS] or ranked[:_FEW_BARS]
+    ranked = sorted(usages, key=lambda usage: -usage.utilization)
+    busiest = [usage for usage in ranked if usage.utilization >= _IDLE][:_MOST_BARS] or ranked[:_FEW_BARS]
     return [usage for usage in usages if usage in busiest]
 
 
@@ -57,7 +57,7 @@ def _draw_usages(axes: Axes, bars: Sequence[Usage], left_out: int, busiest: Pred
     found = limit(busiest.usages)
     limiting = {part.name for part in found.parts} if found is not None and found.saturated else set()
     places = np.arange(len(bars))
-    shares = [100 * usage.utilisation for usage in bars]
+    shares = [100 * usage.utilization for usage in bars]
     marked = [usage.name in limiting for usage in bars]
     axes.barh(
         places,

@@ -38,7 +38,7 @@ def _design(each: Measured) -> dict[str, Any]:
         "replications": each.figures,
         "against_baseline": {name: _estimate(estimate) for name, estimate in each.against.items()},
         "bottleneck": each.bottleneck,
-        "utilisation": each.utilisation,
+        "utilization": each.utilization,
         "saturated": each.saturated,
         "rebuild_s": _finite(each.rebuild_s),
         "rebuild": None

@@ -212,4 +212,4 @@ def _disks(disks: Value, context: dict[str, str], figures: FigureList) -> None:
             if key in disk.members:
                 figures.add(name, _number(disk, key), "count", disk.members[key].line, **here)
         if "util" in disk.members:
-            figures.add("disk_utilisation", _number(disk, "util", per=100), "share", disk.members["util"].line, **here)
+            figures.add("disk_utilization", _number(disk, "util", per=100), "share", disk.members["util"].line, **here)

@@ -218,7 +218,7 @@ class _Reader:
         for group, name in (("reads", "disk_read_ios"), ("writes", "disk_write_ios")):
             self.figures.add(name, self.text.group(number, match, group).number(), "count", number, **here)
         share = self.text.group(number, match, "util").number(per=100)
-        self.figures.add("disk_utilisation", share, "share", number, **here)
+        self.figures.add("disk_utilization", share, "share", number, **here)
 
 
 def _pairs(found: tuple[str, str, str, str]) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -80,7 +80,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
             },
             "saturated": measured.saturated,
             "commands_per_s": measured.commands,
-            "utilisation": measured.busiest,
+            "utilization": measured.busiest,
             "bottleneck": measured.bottleneck,
         }
     return found

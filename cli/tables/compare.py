@@ -170,7 +170,7 @@ def _facts(designs: Sequence[Measured]) -> Table:
     for each in designs:
         facts = each.facts
         assert facts is not None
-        busy = f"{100 * each.utilisation:.0f} %"
+        busy = f"{100 * each.utilization:.0f} %"
         limit = each.bottleneck + ("; more comes than can be done" if each.saturated else "")
         cells = [capacity(facts.usable_bytes), capacity(facts.raw_bytes), survived(facts), busy, limit]
         _row(table, each, cells)

@@ -291,7 +291,7 @@ def _phases(prediction: Prediction) -> Table:
 
 def _phase_limit(phase: Prediction) -> str:
     """What limits in a phase, in a word if nothing does."""
-    most = max((usage.utilisation for usage in phase.usages), default=0.0)
+    most = max((usage.utilization for usage in phase.usages), default=0.0)
     limit = phase.bottleneck if most >= SATURATED else f"none ({100 * most:.0f} % busy)"
     return f"saturated: {limit}" if phase.saturated else limit
 

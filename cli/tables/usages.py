@@ -58,16 +58,16 @@ def _usage_rows(table: Table, usage: Usage, seconds: float) -> None:
     else:
         cells = ("", "", "", moved if usage.bytes else "")
     name = f"{usage.name} ({usage.what})" if usage.what else usage.name
-    table.add_row(Text(name), f"{100 * usage.utilisation:.0f} %", *cells)
+    table.add_row(Text(name), f"{100 * usage.utilization:.0f} %", *cells)
     for way in usage.ways if len(usage.ways) > 1 else ():
         moved = f"{way.bytes / 1e6 / seconds:,.2f}" if way.bytes else ""
-        table.add_row(Text(f"  {way.name}"), f"{100 * way.utilisation:.0f} %", "", "", "", moved)
+        table.add_row(Text(f"  {way.name}"), f"{100 * way.utilization:.0f} %", "", "", "", moved)
 
 
 def _usage_row_of_many(table: Table, usages: Sequence[Usage], seconds: float) -> None:
     """Parts of a kind on one line: the least, the median and the most of each column, and how many are saturated."""
-    busy = _spread_of([100 * usage.utilisation for usage in usages], 0)
-    full = sum(usage.utilisation >= SATURATED for usage in usages)
+    busy = _spread_of([100 * usage.utilization for usage in usages], 0)
+    full = sum(usage.utilization >= SATURATED for usage in usages)
     name = f"{len(usages)} x {usages[0].name.rstrip('0123456789')} ({usages[0].name} to {usages[-1].name})"
     cells = ["", "", "", ""]
     if usages[0].kind in DRIVES:

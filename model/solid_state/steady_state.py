@@ -19,23 +19,23 @@ from ..core.errors import ModelError
 from ..core.exact_sums import sum_in_order
 
 
-def decay(utilisation: float) -> float:
-    """The k whose mean share (1 - exp(-k)) / k is `utilisation` (0 to 1, neither included)."""
-    if not 0 < utilisation < 1:
-        raise ModelError(f"utilisation {utilisation} of the flash; between 0 and 1")
-    low, high = 0.0, 1 / utilisation
+def decay(utilization: float) -> float:
+    """The k whose mean share (1 - exp(-k)) / k is `utilization` (0 to 1, neither included)."""
+    if not 0 < utilization < 1:
+        raise ModelError(f"utilization {utilization} of the flash; between 0 and 1")
+    low, high = 0.0, 1 / utilization
     for _ in range(60):
         middle = 0.5 * (low + high)
-        if -math.expm1(-middle) > utilisation * middle:
+        if -math.expm1(-middle) > utilization * middle:
             low = middle
         else:
             high = middle
     return 0.5 * (low + high)
 
 
-def write_amplification(utilisation: float) -> float:
-    """Flash writes per host write under uniformly random writes with data over flash of `utilisation`."""
-    return -1 / math.expm1(-decay(utilisation))
+def write_amplification(utilization: float) -> float:
+    """Flash writes per host write under uniformly random writes with data over flash of `utilization`."""
+    return -1 / math.expm1(-decay(utilization))
 
 
 def valid_units(blocks: int, block_units: int, units: int) -> list[float]:

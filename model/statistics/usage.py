@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..links.link import DuplexLink, Link
 
 SATURATED = 0.85
-"""Utilisation from which a part counts as the bottleneck. Below it, adding load would still add throughput:
+"""Utilization from which a part counts as the bottleneck. Below it, adding load would still add throughput:
 an open queue at 85 % waits about six service times, which no closed workload of a few outstanding I/Os reaches."""
 _TIE = 0.03
 PLACES = "places"
@@ -46,7 +46,7 @@ class WayUsage:
     """
 
     name: str
-    utilisation: float
+    utilization: float
     rate: float
     bytes: int = 0
 
@@ -71,12 +71,12 @@ class Usage:
         What a link is, if it is one of the catalogue: "PCIe 3.0 x8".
     ways
         Of a link that moves data both ways at once: each direction that was used, and the commands of an adapter; of an
-        SSD its parts. Its own `utilisation` is that of the busiest.
+        SSD its parts. Its own `utilization` is that of the busiest.
     """
 
     name: str
     kind: str
-    utilisation: float
+    utilization: float
     mean_queue: float = 0.0
     reads: int = 0
     writes: int = 0
@@ -115,7 +115,7 @@ def link_usage(link: Link, span: float) -> Usage:
     ]
     if link.commands is not None:
         ways.append(WayUsage(COMMANDS, min(1.0, link.commands.busy_s / span), link.commands.rate))
-    busiest = max((way.utilisation for way in ways), default=0.0)
+    busiest = max((way.utilization for way in ways), default=0.0)
     return Usage(link.name, "link", busiest, bytes=link.bytes_moved, what=link.what, ways=tuple(ways))
 
 
@@ -143,15 +143,15 @@ def limit(usages: Iterable[Usage]) -> Limit | None:
 
 def _limit(usages: list[Usage]) -> Limit | None:
     """The busiest of parts that are all alike in what being busy means."""
-    ranked = sorted(usages, key=lambda usage: (-usage.utilisation, usage.name))
-    if not ranked or ranked[0].utilisation <= 0:
+    ranked = sorted(usages, key=lambda usage: (-usage.utilization, usage.name))
+    if not ranked or ranked[0].utilization <= 0:
         return None
-    least = max(SATURATED, ranked[0].utilisation - _TIE)
-    awaited = [usage for usage in ranked if usage.kind != "disk" and usage.utilisation >= least]
+    least = max(SATURATED, ranked[0].utilization - _TIE)
+    awaited = [usage for usage in ranked if usage.kind != "disk" and usage.utilization >= least]
     ranked = awaited or ranked
     first = ranked[0]
-    tied = [usage for usage in ranked if usage.kind == first.kind and first.utilisation - usage.utilisation <= _TIE]
-    return Limit(tuple(tied), first.utilisation >= SATURATED, _named(tied))
+    tied = [usage for usage in ranked if usage.kind == first.kind and first.utilization - usage.utilization <= _TIE]
+    return Limit(tuple(tied), first.utilization >= SATURATED, _named(tied))
 
 
 def bottleneck(usages: Iterable[Usage]) -> str:
@@ -196,7 +196,7 @@ def _described(link: Usage) -> str:
     """What a link is, and which of its limits is nearest: ": PCIe 3.0 x8, 7.1 GB/s to the host"; ": flash dies"."""
     words = [link.what] if link.what else []
     if link.ways:
-        nearest = max(link.ways, key=lambda way: way.utilisation)
+        nearest = max(link.ways, key=lambda way: way.utilization)
         if nearest.name == COMMANDS:
             words.append(f"{nearest.rate:,.0f} commands a second")
         elif not nearest.rate:
@@ -216,4 +216,4 @@ def _numbered(name: str) -> list[tuple[int, str]]:
 
 
 def _percent(usage: Usage) -> str:
-    return f"{100 * usage.utilisation:.0f} %"
+    return f"{100 * usage.utilization:.0f} %"

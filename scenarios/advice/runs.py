@@ -146,7 +146,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
     if task.kind == "full":
         spec = as_much_as_it_takes(spec, _FULL_USERS)
     found = simulate(as_much_as_it_takes(spec) if task.kind == "saturate" else spec)
-    used = [usage.utilisation for usage in found.usages if usage.kind in DRIVES and usage.reads + usage.writes]
+    used = [usage.utilization for usage in found.usages if usage.kind in DRIVES and usage.reads + usage.writes]
     mine = found.loads.get(REQUIRED, found)
     served = sum_in_order(mine.iops.values())
     names = [f"{op}_{kind}" for op in ("read", "write") for kind in ("mean", "p99")]

@@ -96,7 +96,7 @@ class Measured:
     estimates: dict[str, Estimate] = field(default_factory=dict)
     against: dict[str, Estimate] = field(default_factory=dict)
     bottleneck: str = ""
-    utilisation: float = 0.0
+    utilization: float = 0.0
     saturated: bool = False
     rebuild: RebuildTimes | None = None
     rebuild_refused: str | None = None
@@ -232,7 +232,7 @@ def _measured(design: Design, runs: Sequence[Prediction]) -> Measured:
         figures,
         {name: estimates[name] for name in figures if name in estimates},
         bottleneck=first.bottleneck,
-        utilisation=max((usage.utilisation for usage in first.usages), default=0.0),
+        utilization=max((usage.utilization for usage in first.usages), default=0.0),
         saturated=any(run.saturated for run in runs),
         unknown_rates=tuple(unknown_rates(spec)),
         power=drive_power(spec, first.usages),

@@ -96,7 +96,7 @@ class Network:
         if self._threads is not None:
             name = f"{self._threads.places:,} {THREADS}"
             found.append(Usage(name, PLACES, min(1.0, self._threads.waited(now) / span)))
-        return [usage for usage in found if usage.utilisation]
+        return [usage for usage in found if usage.utilization]
 
 
 def _settings(spec: NetworkSpec, known: ProtocolSpec, slower: float) -> FrontSettings:

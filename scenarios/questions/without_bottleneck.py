@@ -138,7 +138,7 @@ def busiest_phase(prediction: Prediction) -> Prediction:
     """Of a load with phases the one in which something was busiest; else the prediction itself."""
 
     def most(phase: Prediction) -> float:
-        return max((usage.utilisation for usage in phase.usages), default=0.0)
+        return max((usage.utilization for usage in phase.usages), default=0.0)
 
     return max(prediction.phases.values(), key=most, default=prediction)
 

@@ -99,7 +99,7 @@ def _day(parts: Sequence[_Part]) -> Prediction:
     figures = {"rate": rate, "seconds": day_s, "iops": sum_in_order(iops.values())}
     figures |= latency_figures(latencies)
     figures["cpu"] = mean([each.figures["cpu"] for each in predictions])
-    busiest = max(parts, key=lambda part: max((usage.utilisation for usage in part.prediction.usages), default=0.0))
+    busiest = max(parts, key=lambda part: max((usage.utilization for usage in part.prediction.usages), default=0.0))
     return Prediction(
         seconds=day_s,
         measured_s=measured_s,
@@ -178,7 +178,7 @@ def _usages(parts: Sequence[_Part], shares: Sequence[float], measured_s: float) 
         Usage(
             name,
             kind,
-            utilisation=math.fsum(share * usage.utilisation for share, _, usage in found),
+            utilization=math.fsum(share * usage.utilization for share, _, usage in found),
             mean_queue=math.fsum(share * usage.mean_queue for share, _, usage in found),
             reads=round(math.fsum(times * usage.reads for _, times, usage in found)),
             writes=round(math.fsum(times * usage.writes for _, times, usage in found)),
@@ -199,7 +199,7 @@ def _ways(found: Sequence[tuple[float, float, Usage]]) -> tuple[WayUsage, ...]:
     return tuple(
         WayUsage(
             name,
-            math.fsum(share * way.utilisation for share, _, way in ways),
+            math.fsum(share * way.utilization for share, _, way in ways),
             ways[0][2].rate,
             round(math.fsum(times * way.bytes for _, times, way in ways)),
         )

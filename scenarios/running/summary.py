@@ -67,7 +67,7 @@ def prices_read(price_lists: Iterable[NotedPrices]) -> tuple[str, ...]:
 
 def cpu_share(prediction: Prediction) -> float:
     """Utilization of the host's processors; they come first."""
-    return next(usage.utilisation for usage in prediction.usages if usage.kind == "cpu")
+    return next(usage.utilization for usage in prediction.usages if usage.kind == "cpu")
 
 
 def latency_figures(latencies: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -68,7 +68,7 @@ class ResultTable:
         done = row.status == "done"
         busiest: dict[str, float] = {}
         for usage in row.usages:
-            busiest[usage.kind] = max(busiest.get(usage.kind, 0.0), usage.utilisation)
+            busiest[usage.kind] = max(busiest.get(usage.kind, 0.0), usage.utilization)
         widths = {name: estimate.half_width for name, estimate in row.estimates.items()}
         return (
             row.point,

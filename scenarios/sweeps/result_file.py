@@ -21,7 +21,7 @@ from ...model.core.errors import InputError, RaidsimError
 IN_MEMORY = ":memory:"
 """A store that is gone when the process is."""
 _APPLICATION = 0x52414944
-_FORMAT = 1
+_FORMAT = 2
 _WAIT_S = 60.0
 _FAR_AWAY = 2**62
 """A byte that SQLite neither reads nor locks; Windows locks parts of a file."""
@@ -51,7 +51,7 @@ CREATE TABLE estimates (
   PRIMARY KEY (sweep, point, replication, name)) STRICT, WITHOUT ROWID;
 CREATE TABLE usages (
   sweep INTEGER NOT NULL, point INTEGER NOT NULL, replication INTEGER NOT NULL, position INTEGER NOT NULL,
-  name TEXT NOT NULL, kind TEXT NOT NULL, utilisation REAL NOT NULL, mean_queue REAL NOT NULL,
+  name TEXT NOT NULL, kind TEXT NOT NULL, utilization REAL NOT NULL, mean_queue REAL NOT NULL,
   reads INTEGER NOT NULL, writes INTEGER NOT NULL, bytes INTEGER NOT NULL,
   PRIMARY KEY (sweep, point, replication, position)) STRICT, WITHOUT ROWID;
 CREATE TABLE timings (

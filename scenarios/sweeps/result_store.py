@@ -374,7 +374,7 @@ class ResultStore(ResultFile):
 
 
 _ESTIMATE = ("mean", "half_width", "confidence", "batches", "warmup", "lag1", "correlated")
-_USAGE = ("name", "kind", "utilisation", "mean_queue", "reads", "writes", "bytes")
+_USAGE = ("name", "kind", "utilization", "mean_queue", "reads", "writes", "bytes")
 
 
 def _estimate_cells(estimate: Estimate) -> tuple[Any, ...]:

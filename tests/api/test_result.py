@@ -44,7 +44,7 @@ def test_figures_are_those_of_the_simulator(result: raidsim.Result) -> None:
     assert result.reads.iops == prediction.iops["read"]
     assert result.reads.latency.p99 == prediction.latencies["read"]["p99_s"]
     assert result.interval("iops").value == prediction.estimates["iops"].mean
-    assert result.utilization["disk0"] == prediction.usages[-4].utilisation
+    assert result.utilization["disk0"] == prediction.usages[-4].utilization
     assert result.bottleneck == prediction.bottleneck
     assert result.writes.latency.mean > result.reads.latency.mean
 

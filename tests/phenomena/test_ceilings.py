@@ -60,7 +60,7 @@ def test_reads_stop_at_the_pcis_ceiling(kernel: str) -> None:
     assert 108 < three < 122
     assert two > 1.7 * one
     assert three < 1.12 * two
-    assert usage(Case(kernel, "read", THREE), "pci").utilisation > 0.95
+    assert usage(Case(kernel, "read", THREE), "pci").utilization > 0.95
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

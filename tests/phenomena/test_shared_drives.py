@@ -102,7 +102,7 @@ def test_a_logical_volume_reads_where_its_array_does() -> None:
     volume = {"lv": {"kind": "linear", "on": "a"}}
     linear = simulated({**load, "targets": ["lv"]}, {"a": array}, volumes=volume)
     assert linear.rate == pytest.approx(plain.rate, rel=0.02)
-    cpu = [next(usage.utilisation for usage in found.usages if usage.kind == "cpu") for found in (plain, linear)]
+    cpu = [next(usage.utilization for usage in found.usages if usage.kind == "cpu") for found in (plain, linear)]
     assert cpu[1] > 1.05 * cpu[0]
 
 

@@ -66,7 +66,7 @@ def test_of_two_links_in_a_row_the_narrower_one_is_named() -> None:
     read = simulate(scenario)
     assert limiting(read) == "uplink"
     (hba,) = (usage for usage in read.usages if usage.name == "hba")
-    assert hba.utilisation < 0.2
+    assert hba.utilization < 0.2
     assert [way.name for way in hba.ways] == ["to the host", "commands"]
     without = run_without_bottleneck(scenario, read)
     assert without is not None

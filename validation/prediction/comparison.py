@@ -328,8 +328,8 @@ def _claimed(
 
 
 def _busiest(prediction: Prediction) -> str:
-    top = max(prediction.usages, key=lambda usage: (usage.utilisation, usage.name))
-    return f"{top.name} {100 * top.utilisation:.0f} %"
+    top = max(prediction.usages, key=lambda usage: (usage.utilization, usage.name))
+    return f"{top.name} {100 * top.utilization:.0f} %"
 
 
 def summarise(cells: Iterable[Compared]) -> dict[str, Any]:

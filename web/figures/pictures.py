@@ -44,14 +44,14 @@ def usage_bars(prediction: Prediction) -> Picture:
     found = limit(prediction.usages)
     limits = {part.name for part in found.parts} if found is not None else set()
     mark = "limits" if found is not None and found.saturated else "busiest"
-    ranked = sorted(prediction.usages, key=lambda each: -each.utilisation)
-    busiest = [each for each in ranked if each.utilisation >= _IDLE or each is ranked[0]][:_MOST_BARS]
+    ranked = sorted(prediction.usages, key=lambda each: -each.utilization)
+    busiest = [each for each in ranked if each.utilization >= _IDLE or each is ranked[0]][:_MOST_BARS]
     values = [
         {
             "part": each.name,
-            "busy": round(100 * each.utilisation, 2),
+            "busy": round(100 * each.utilization, 2),
             "role": mark if each.name in limits else "others",
-            "text": f"{100 * each.utilisation:.0f} %" + (f" {mark}" if each.name in limits else ""),
+            "text": f"{100 * each.utilization:.0f} %" + (f" {mark}" if each.name in limits else ""),
         }
         for each in busiest
     ]

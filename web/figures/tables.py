@@ -95,13 +95,13 @@ def usage_table(prediction: Prediction) -> Table:
         (
             each.name,
             each.kind,
-            100 * each.utilisation,
+            100 * each.utilization,
             each.mean_queue,
             each.reads,
             each.writes,
             role if each.name in limits else "",
         )
-        for each in sorted(prediction.usages, key=lambda each: -each.utilisation)
+        for each in sorted(prediction.usages, key=lambda each: -each.utilization)
     ]
     return Table("parts", ("part", "kind", "utilization (%)", "mean queue", "reads", "writes", "role"), tuple(rows))
 

@@ -134,11 +134,11 @@ def _sections(key: str) -> Iterator[Section]:
 
 def result_pictures(prediction: Prediction) -> list[str]:
     """Utilization of the parts, and the share of the I/Os that are complete within a latency."""
-    ranked = sorted(prediction.usages, key=lambda each: -each.utilisation)
-    busiest = [each for each in ranked if each.utilisation >= _IDLE][:_BARS] or ranked[:1]
+    ranked = sorted(prediction.usages, key=lambda each: -each.utilization)
+    busiest = [each for each in ranked if each.utilization >= _IDLE][:_BARS] or ranked[:1]
     drawn = [
         drawings.bars(
-            [(each.name, each.utilisation, f"{100 * each.utilisation:.0f} %") for each in busiest],
+            [(each.name, each.utilization, f"{100 * each.utilization:.0f} %") for each in busiest],
             "Utilization of the parts, highest first",
         )
     ]

@@ -106,8 +106,8 @@ def sure_words(spec: ScenarioSpec, prediction: Prediction) -> str:
 
 
 def _busy_words(prediction: Prediction) -> str:
-    busiest = sorted(prediction.usages, key=lambda each: -each.utilisation)[:12]
-    bars = ", ".join(f"{each.name} {100 * each.utilisation:.0f} %" for each in busiest)
+    busiest = sorted(prediction.usages, key=lambda each: -each.utilization)[:12]
+    bars = ", ".join(f"{each.name} {100 * each.utilization:.0f} %" for each in busiest)
     found = limit(prediction.usages)
     role = "" if found is None else f" {'Limits' if found.saturated else 'Busiest'}: {found.words}."
     return f"Bars: {bars}.{role}"

@@ -54,12 +54,12 @@ def usages_between(before: Look, after: Look) -> list[Usage]:
     found = []
     for key, usage in after.usages.items():
         old = before.usages.get(key)
-        old_ways = {way.name: way.utilisation for way in old.ways} if old is not None else {}
+        old_ways = {way.name: way.utilization for way in old.ways} if old is not None else {}
         ways = tuple(
-            replace(way, utilisation=share(way.utilisation, old_ways.get(way.name, 0.0))) for way in usage.ways
+            replace(way, utilization=share(way.utilization, old_ways.get(way.name, 0.0))) for way in usage.ways
         )
-        busy = share(usage.utilisation, old.utilisation if old is not None else 0.0)
-        found.append(replace(usage, utilisation=max((way.utilisation for way in ways), default=busy), ways=ways))
+        busy = share(usage.utilization, old.utilization if old is not None else 0.0)
+        found.append(replace(usage, utilization=max((way.utilization for way in ways), default=busy), ways=ways))
     return found
 
 
@@ -110,7 +110,7 @@ class PhaseLooks:
             if not usages:
                 continue
             share = min(1.0, cpu_s / span)
-            host = max((usage.utilisation for usage in usages if usage.kind == "cpu"), default=0.0)
+            host = max((usage.utilization for usage in usages if usage.kind == "cpu"), default=0.0)
             if share >= SATURATED > host:
                 usages.append(Usage(self._title, PROGRAM, share))
             found[name] = bottleneck(usages)

@@ -86,4 +86,4 @@ def drive_power(spec: ScenarioSpec, usages: Iterable[Usage]) -> DrivePower:
 
 def _busy(usages: Iterable[Usage]) -> dict[str, float]:
     """Share of the time that each drive was busy."""
-    return {usage.name: usage.utilisation for usage in usages if usage.kind in DRIVES}
+    return {usage.name: usage.utilization for usage in usages if usage.kind in DRIVES}

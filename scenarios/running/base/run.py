@@ -182,7 +182,7 @@ def drive_usage(drive: Drive, span: float) -> Usage:
     if not isinstance(drive, SolidState):
         busy = min(1.0, drive.busy_s / span)
         return Usage(drive.name, DISK, busy, waiting, drive.reads, drive.writes, moved)
-    parts = [(each.kind.removeprefix("drive's "), each.utilisation) for each in drive.usages(span)]
+    parts = [(each.kind.removeprefix("drive's "), each.utilization) for each in drive.usages(span)]
     ways = tuple(WayUsage(_PARTS.get(part, part), busy, 0.0) for part, busy in parts)
-    busiest = max(way.utilisation for way in ways)
+    busiest = max(way.utilization for way in ways)
     return Usage(drive.name, SSD, busiest, waiting, drive.reads, drive.writes, moved, ways=ways)

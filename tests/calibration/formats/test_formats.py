@@ -47,7 +47,7 @@ def test_fio_3() -> None:
         "system_cpu": 0.0725,
         "iodepth": 16.0,
         "block_size": 8192.0,
-        "disk_utilisation": 0.995,
+        "disk_utilization": 0.995,
     }
     assert {name: report.value(name) for name in expected} == pytest.approx(expected, rel=1e-12)
     assert report.value("read_clat_bin", seconds="9.984e-05") == 80
@@ -239,7 +239,7 @@ def test_fios_text() -> None:
     assert old.value("write_bytes") == 4096 * MIB
     assert old.value("write_slat_max") == pytest.approx(2117e-6)
     assert old.value("write_clat_p99") == pytest.approx(0.31)
-    assert old.value("disk_utilisation", disk="sda") == pytest.approx(0.985)
+    assert old.value("disk_utilization", disk="sda") == pytest.approx(0.985)
 
 
 def test_fios_json_counts_where_the_text_is_there_too() -> None:
@@ -296,7 +296,7 @@ def test_iostat_of_old_versions() -> None:
     assert report.value("request_size", device="cciss/c0d0") == pytest.approx(55.49 * 512)
     assert report.value("await", report="2", time="10:02:04") == pytest.approx(0.79e-3)
     assert report.value("cpu_user", report="2") == pytest.approx(0.0516)
-    assert report.value("utilisation", report="1", device="sda") == pytest.approx(0.0175)
+    assert report.value("utilization", report="1", device="sda") == pytest.approx(0.0175)
 
 
 def test_iostat_of_sysstat_12_and_freebsd() -> None:
@@ -308,7 +308,7 @@ def test_iostat_of_sysstat_12_and_freebsd() -> None:
     bsd = read(samples.IOSTAT_FREEBSD)
     assert bsd.value("service_time", report="1", device="ad1") == pytest.approx(6e-3)
     assert bsd.value("write_await", report="2", device="ad0") == pytest.approx(1e-3)
-    assert bsd.value("utilisation", report="1", device="ad1") == pytest.approx(0.1)
+    assert bsd.value("utilization", report="1", device="ad1") == pytest.approx(0.1)
 
 
 def test_mdstat() -> None:

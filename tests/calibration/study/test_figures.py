@@ -57,7 +57,7 @@ def test_drives_are_what_iostat_shows() -> None:
     assert 2 * values["drive_iops"] == pytest.approx(found.iops["read"], rel=0.05)
     for each, usage in zip(found.drives, [usage for usage in found.usages if usage.kind == "disk"], strict=True):
         assert each.iops * each.mean_s == pytest.approx(usage.mean_queue)
-        assert each.utilization == pytest.approx(usage.utilisation, abs=0.05)
+        assert each.utilization == pytest.approx(usage.utilization, abs=0.05)
     low, mean, high = (values[f"{which}drive_utilization"] for which in ("least_", "", "most_"))
     assert 0.5 < low <= mean <= high <= 1
 

@@ -25,7 +25,7 @@ from raidsim.scenarios.questions.without_bottleneck import run_without_bottlenec
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document
 
-USAGE = {"name", "kind", "utilisation", "mean_queue", "reads", "writes", "bytes", "what", "ways"}
+USAGE = {"name", "kind", "utilization", "mean_queue", "reads", "writes", "bytes", "what", "ways"}
 NAMES = ("mean", "p50", "p90", "p99", "p999")
 LATENCY = {"n", "mean_s", "min_s", "max_s", "p50_s", "p90_s", "p99_s", "p99.9_s"}
 
@@ -110,7 +110,7 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     printed = json.loads(out)
     names = {"name", "kernel", "seconds", "measured_s", "rate", "iops", "usages", "bottleneck", "latencies"}
     names |= {"member_ios", "rebuilds", "events", "figures", "reports", "scale", "estimates", "saturated", "phases"}
-    names |= {"bottlenecks", "notes", "wear", "drives", "loads"}
+    names |= {"bottlenecks", "notes", "wear", "drives", "loads", "power"}
     assert set(printed) == {*names, "precision_reached", "relief", "model_interval", "latency_intervals"}
     without, right = printed["relief"], printed["model_interval"]
     assert set(without) == {"what", "kind", "rate", "seconds", "iops", "latencies", "saturated", "bottleneck"}

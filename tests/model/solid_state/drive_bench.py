@@ -127,4 +127,4 @@ class Loaded:
         self.read_us = 1e6 * load.read_latency.mean if load.read_latency.count else 0.0
         self.write_us = 1e6 * load.write_latency.mean if load.write_latency.count else 0.0
         self.read_p99_us = 1e6 * load.read_latency.percentile(99) if load.read_latency.count else 0.0
-        self.usage = {each.name.removeprefix("ssd "): each.utilisation for each in drive.usages(seconds)}
+        self.usage = {each.name.removeprefix("ssd "): each.utilization for each in drive.usages(seconds)}

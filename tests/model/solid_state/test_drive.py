@@ -25,7 +25,7 @@ def test_the_short_way_for_small_reads_is_the_long_way(changes: dict[str, Any]) 
     bench = Bench(slc_program_time="200us", **changes)
     more = 54 if "mapping_reach" in changes else 0  # the map page: a read and its transfer
     assert bench.timed(READ, 40 * KIB, 4 * KIB) == pytest.approx(66 + more)
-    assert bench.drive.usages(66e-6)[1].utilisation == pytest.approx((1 + (more > 0)) * 50 / 66 / 16, rel=0.01)
+    assert bench.drive.usages(66e-6)[1].utilization == pytest.approx((1 + (more > 0)) * 50 / 66 / 16, rel=0.01)
 
 
 def test_less_than_a_codeword_leaves_the_flash_as_one() -> None:

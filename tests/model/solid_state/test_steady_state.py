@@ -11,13 +11,13 @@ from raidsim.model.core.errors import ModelError
 from raidsim.model.solid_state.steady_state import decay, valid_units, write_amplification
 
 
-@pytest.mark.parametrize("utilisation", [0.2, 0.5, 0.67, 0.8, 0.9, 0.95])
-def test_it_is_luojie_and_kurkoskis_law(utilisation: float) -> None:
+@pytest.mark.parametrize("utilization", [0.2, 0.5, 0.67, 0.8, 0.9, 0.95])
+def test_it_is_luojie_and_kurkoskis_law(utilization: float) -> None:
     """The root found agrees with Lambert's W."""
-    x = 1 / utilisation
+    x = 1 / utilization
     k = x + lambertw(-x * math.exp(-x)).real
-    assert decay(utilisation) == pytest.approx(k, rel=1e-6)
-    assert write_amplification(utilisation) == pytest.approx(1 / (1 - math.exp(-k)), rel=1e-6)
+    assert decay(utilization) == pytest.approx(k, rel=1e-6)
+    assert write_amplification(utilization) == pytest.approx(1 / (1 - math.exp(-k)), rel=1e-6)
 
 
 def test_more_spare_less_amplification() -> None:
@@ -36,8 +36,8 @@ def test_the_blocks_hold_the_data() -> None:
     assert valid[0] / 1000 == pytest.approx(math.exp(-decay(0.8)), rel=0.02)
 
 
-@pytest.mark.parametrize("utilisation", [0.0, 1.0, 1.2])
-def test_only_between_empty_and_full(utilisation: float) -> None:
+@pytest.mark.parametrize("utilization", [0.0, 1.0, 1.2])
+def test_only_between_empty_and_full(utilization: float) -> None:
     """Elsewhere there is no steady state."""
     with pytest.raises(ModelError):
-        decay(utilisation)
+        decay(utilization)

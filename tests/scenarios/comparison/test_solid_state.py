@@ -99,7 +99,7 @@ def test_a_journal_of_flash_takes_every_write_first() -> None:
     log = usage(with_log, "log")
     assert log.writes > 0
     assert log.bytes > with_log.rate * with_log.measured_s
-    assert log.utilisation < 0.1
+    assert log.utilization < 0.1
 
 
 def test_members_of_unequal_size_and_kind() -> None:
@@ -121,7 +121,7 @@ def test_what_limits_a_drive_is_named() -> None:
     found = simulate(spec)
     drive = usage(found, "a")
     assert drive.kind == "SSD"
-    assert drive.utilisation == max(way.utilisation for way in drive.ways) > 0.95
+    assert drive.utilization == max(way.utilization for way in drive.ways) > 0.95
     assert found.bottleneck.startswith("SSD a: controller")
     idle = simulate(scenario({"a": SATA}, {"level": "linear"}, {"read_share": "100%", "depth": 1, "duration": "10ms"}))
     assert "nothing is saturated" in idle.bottleneck

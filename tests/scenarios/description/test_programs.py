@@ -437,7 +437,7 @@ def check(document: Document) -> None:
         return
     assert found.seconds > 0
     assert all(0 <= value < 1e15 for value in found.figures.values()), found.figures
-    assert all(0.0 <= usage.utilisation <= 1.0 for usage in found.usages)
+    assert all(0.0 <= usage.utilization <= 1.0 for usage in found.usages)
     steps = validate(ScenarioSpec, document).workload.steps  # type: ignore[union-attr]
     assert list(found.reports) == [step.title for step in steps if step.program != "remount"]
 

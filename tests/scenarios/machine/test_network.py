@@ -180,5 +180,5 @@ def test_places_limit_only_where_nothing_else_does() -> None:
     threads = Usage("8 threads of the NFS server", PLACES, 1.0)
     assert bottleneck([threads, Usage("disk0", "disk", 0.95)]) == "disk disk0 (95 % busy)"
     assert bottleneck([threads, Usage("disk0", "disk", 0.5)]).startswith("8 threads of the NFS server (all in use")
-    idle = replace(threads, utilisation=0.2)
+    idle = replace(threads, utilization=0.2)
     assert "busiest is disk disk0" in bottleneck([idle, Usage("disk0", "disk", 0.5)])

@@ -92,7 +92,7 @@ def _check_conserved(
     run = _run(array, kernel, seed, **load)
     machine = run.machine
     for usage in run.usages():
-        assert 0.0 <= usage.utilisation <= 1.0
+        assert 0.0 <= usage.utilization <= 1.0
     moved = transfers = 0
     for drive, disk in machine.disks.items():
         cable, _ = machine.channels[drive]

@@ -57,7 +57,7 @@ def test_the_fast_path_spares_the_firmware(name: str) -> None:
     def firmware_s(*sets: str) -> float:
         found = run(name, "raid5", 4, FLASH, *THROUGH, "workload.read_share=1", *sets)
         busy = next(part for part in found.usages if part.name == "c0 cpu")
-        return busy.utilisation * controller(name).cores / found.iops["read"]
+        return busy.utilization * controller(name).cores / found.iops["read"]
 
     spec = controller(name)
     assert firmware_s() == pytest.approx(spec.fast_path, rel=0.05)

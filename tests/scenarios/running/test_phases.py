@@ -62,7 +62,7 @@ def test_the_day_is_the_mean_of_its_phases_by_time(day: Prediction) -> None:
     )  # nobody else writes
     usage = {each.name: each for each in day.usages if each.kind == "disk"}["sda"]
     parts = [{each.name: each for each in phase.usages if each.kind == "disk"}["sda"] for phase in (night, afternoon)]
-    assert usage.utilisation == pytest.approx((parts[0].utilisation + 2 * parts[1].utilisation) / 3)
+    assert usage.utilization == pytest.approx((parts[0].utilization + 2 * parts[1].utilization) / 3)
     assert usage.bytes / day.measured_s == pytest.approx((parts[0].bytes / 3 + 2 * parts[1].bytes / 3) / 3, rel=1e-6)
     assert day.bottleneck.endswith("during day")
 

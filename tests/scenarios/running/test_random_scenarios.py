@@ -75,7 +75,7 @@ def check(document: Document) -> None:
     assert 0 < found.seconds < math.inf
     assert not found.notes
     for usage in found.usages:
-        assert 0.0 <= usage.utilisation <= 1.0, usage
+        assert 0.0 <= usage.utilization <= 1.0, usage
         assert usage.mean_queue >= 0.0, usage
     for rebuild in found.rebuilds:
         assert 0.0 <= rebuild.rate < math.inf

@@ -147,7 +147,7 @@ def test_a_file_in_another_format_or_with_other_tables_is_refused(file: Path) ->
     """A later release's file is not touched, nor one that somebody has put a trigger into."""
     for change, words in (
         ("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END", "a database of something else"),
-        ("PRAGMA user_version = 2", "results in format 2, of another release"),
+        ("PRAGMA user_version = 3", "results in format 3, of another release"),
     ):
         db = sqlite3.connect(file)
         db.execute(change)

@@ -32,7 +32,7 @@ def test_encryption_costs_processors() -> None:
     """Protects the field: the processor is busier with dm-crypt, and the explanation can switch it off."""
     form = made(replace(FLASH, block=128, depth=8, cipher="aes-xts"))
     plain, secret = (simulate(built(each).spec) for each in (replace(form, cipher="none"), form))  # type: ignore[arg-type]
-    cpu = [next(each.utilisation for each in found.usages if each.kind == "cpu") for found in (plain, secret)]
+    cpu = [next(each.utilization for each in found.usages if each.kind == "cpu") for found in (plain, secret)]
     assert cpu[1] > 2 * cpu[0]
     assert "encryption" in [each.name for each in variants(form)]
     assert "encrypted with aes-xts" in title(form)
