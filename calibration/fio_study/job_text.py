@@ -17,7 +17,7 @@ from ...scenarios.fio.plan import plans
 DEVICE = "measured"
 """The device of a job file that is not yet on a machine."""
 _LEFT_OUT = {"filename", "directory", "output", "output-format", "status-interval", "name", "minimal", "eta"}
-"""Options that say where a job ran or how it was printed: the run's target stands for them."""
+"""Options that say where a job ran or how it was printed: a run has a target instead."""
 _ENDS = ("runtime", "time_based", "ramp_time", "loops", "number_ios", "io_size")
 """Options that end a job, or its ramp: a simulation is as long as it needs to be."""
 _NO_REPORT = ("group_reporting", "stonewall", "new_group", "startdelay", "wait_for")

@@ -218,10 +218,11 @@ def _from_scenario(path: Path) -> Base:
 
 
 def _as_load(job: FioJob, base: Base) -> bool:
-    """Whether a load stands for a job.
+    """Whether a job is simulated as a load.
 
-    On a disk that turns both are the same, and a load tells its chance by itself. On flash fio's own process may set
-    the pace: then its latencies hold the time until it sees a completion, which those of a load do not.
+    On a disk that turns both give the same, and the model knows the variance of a load without further runs. On flash
+    fio's own process may limit the IOPS: fio's latencies then include the time until the process sees a completion,
+    and those of a load do not.
     """
     return job.is_load and (base.turns or job.text is None)
 
