@@ -28,6 +28,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     pyplot.switch_backend("agg")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(fio_study, "_IOS", 100)
+    monkeypatch.setattr(fio_study, "_FLASH_IOS", 100)
     yield
     pyplot.close("all")
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from ...model.tasks.io_call_price import IoEngine
 from ..formats import fio_json
 from ..formats.detect import read_report
 from ..formats.report import Report
+from .job_text import ReportedJob, why_not
 
 FEWEST_FOR_TAIL = 1000
 """A 99th percentile of fewer I/Os rests on less than ten of them."""
@@ -72,8 +73,14 @@ class FioJob:
         How it asked the kernel, where the model tells that apart.
     fsync
         Writes after which it flushed the device; 0: never.
+    run
+        What the jobs that ran at the same time are called together; the job's own name where it ran alone.
+    is_load
+        Whether it is a number of I/Os outstanding, in order or at random, which a load of the model has.
+    section, text
+        Its name in a job file, and the file, which has all jobs of the run.
     unlike
-        Why the model has no such load; None if it has.
+        Why it cannot be simulated; None if it can.
     """
 
     name: str
@@ -90,22 +97,22 @@ class FioJob:
     ios: float
     engine: IoEngine | None = None
     fsync: int = 0
+    run: str = ""
+    is_load: bool = True
+    section: str = "job1"
+    text: str | None = None
     unlike: str | None = None
+
+    @property
+    def iops(self) -> float:
+        """Reads and writes a second."""
+        figures = self.measured
+        return figures.get("iops") or figures.get("read_iops", 0.0) + figures.get("write_iops", 0.0)
 
     @property
     def end(self) -> int:
         """The last byte that it is known to use, plus one."""
         return self.start + (self.span or 0)
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedJob:
-    """A job as it stands in a report."""
-
-    name: str
-    group: str | None
-    options: dict[str, str]
-    values: dict[str, float]
 
 
 def read_jobs(folder: Path) -> tuple[list[FioJob], list[str]]:
@@ -120,6 +127,7 @@ def read_jobs(folder: Path) -> tuple[list[FioJob], list[str]]:
         raise InputError(str(folder), "no folder", "expected: a folder with fio's reports in JSON")
     jobs: list[FioJob] = []
     notes: list[str] = []
+    runs: dict[tuple[str, str], str] = {}
     for path in sorted(folder.glob("*.json")):
         report = read_report(path)
         if report.format != fio_json.NAME:
@@ -129,7 +137,9 @@ def read_jobs(folder: Path) -> tuple[list[FioJob], list[str]]:
         several = len(found) > 1
         for job in found:
             name = f"{path.stem}/{job.name}" if several else path.stem
-            jobs.append(_named(job, _unused(name, {each.name for each in jobs})))
+            name = _unused(name, {each.name for each in jobs})
+            runs.setdefault((path.stem, job.run), name)
+            jobs.append(replace(job, name=name, run=runs[path.stem, job.run]))
     if not jobs:
         raise InputError(str(folder), "no report of fio", "expected: a folder with fio's reports, *.json")
     return jobs, notes
@@ -143,20 +153,27 @@ def _unused(name: str, taken: set[str]) -> str:
     return free
 
 
-def _named(job: FioJob, name: str) -> FioJob:
-    return FioJob(**{**{field: getattr(job, field) for field in FioJob.__slots__}, "name": name})
-
-
 def _jobs_of(path: Path, report: Report) -> Iterator[FioJob]:
-    entries = reported_jobs(path, report)
-    groups: dict[str | None, set[str]] = {}
+    groups: dict[str | None, list[ReportedJob]] = {}
+    for entry in reported_jobs(path, report):
+        groups.setdefault(entry.group, []).append(entry)
+    for group, entries in groups.items():
+        yield from _together(path, f"{group}", entries)
+
+
+def _together(path: Path, group: str, entries: Sequence[ReportedJob]) -> Iterator[FioJob]:
+    """The jobs of a group, which ran at the same time."""
+    alike: dict[str, list[ReportedJob]] = {}
     for entry in entries:
-        groups.setdefault(entry.group, set()).add(entry.name)
-    together: dict[tuple[str | None, str], list[ReportedJob]] = {}
-    for entry in entries:
-        together.setdefault((entry.group, entry.name), []).append(entry)
-    for (group, _), same in together.items():
-        yield _job(path, same, groups[group])
+        alike.setdefault(entry.name, []).append(entry)
+    reasons = [reason for same in alike.values() if (reason := _unlike(same)) is not None]
+    text, reason = (None, reasons[0]) if reasons else why_not(entries, path.name)
+    if not reasons and len(alike) == 1 and _is_load(entries):
+        yield replace(_job(path, entries, None, is_load=True), run=group, text=text)
+        return
+    for number, same in enumerate(alike.values(), 1):
+        found = _job(path, same, reason, is_load=False)
+        yield replace(found, run=group, section=f"job{number}", text=text)
 
 
 def reported_jobs(path: Path, report: Report) -> list[ReportedJob]:
@@ -186,20 +203,18 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         yield root
 
 
-def _job(path: Path, same: list[ReportedJob], beside: set[str]) -> FioJob:
+def _job(path: Path, same: Sequence[ReportedJob], unlike: str | None, is_load: bool) -> FioJob:
     """One job of entries with the same name in the same group."""
     first = same[0]
     options, values = first.options, first.values
-    rw = options.get("rw", options.get("readwrite", "read")).partition(":")[0]
-    rw = _ALIASES.get(rw, rw)
-    random, kind = rw.startswith("rand"), rw.removeprefix("rand")
+    random, kind = _pattern(options)
     counts = {op: sum_in_order(entry.values.get(f"{op}_ios", 0.0) for entry in same) for op in ("read", "write")}
     ios = sum_in_order(counts.values())
     share = counts["read"] / ios if kind == "rw" and ios else _PATTERNS.get(kind, 0.5)
     depth = 1 if _engine(options) in _SYNCHRONOUS else int(values.get("iodepth", 1))
     size = options.get("size")
-    unlike = _unlike(same, rw, beside)
-    plain = unlike is None
+    count = options.get("numjobs", "1")
+    syncs = [int(text) for name in _SYNCS if (text := options.get(name, "0")).isdecimal()]
     return FioJob(
         name=first.name,
         op="mixed" if kind == "rw" else kind,
@@ -207,27 +222,39 @@ def _job(path: Path, same: list[ReportedJob], beside: set[str]) -> FioJob:
         read_share=round(share, 3),
         block_size=int(values.get("block_size", _DEFAULT_BLOCK)),
         depth=depth,
-        jobs=int(options.get("numjobs", "1")) if plain else 1,
-        start=fio_values.size(options.get("offset", "0"), f"{path}: offset of {first.name}") if plain else 0,
-        span=fio_values.size(size, f"{path}: size of {first.name}") if plain and size not in (None, "100%") else None,
+        jobs=int(count) if count.isdecimal() and unlike is None else 1,
+        start=fio_values.size(options.get("offset", "0"), f"{path}: offset of {first.name}") if is_load else 0,
+        span=fio_values.size(size, f"{path}: size of {first.name}") if size is not None and _is_number(size) else None,
         file=options.get("filename"),
-        measured=_measured(same, counts),
+        measured=_measured(same, counts, is_load),
         ios=ios,
         engine=_SUBMISSIONS.get(_engine(options)),
-        fsync=max(int(options.get(name, "0")) for name in _SYNCS) if plain else 0,
+        fsync=max(syncs, default=0) if unlike is None else 0,
+        is_load=is_load,
         unlike=unlike,
     )
+
+
+def _pattern(options: dict[str, str]) -> tuple[bool, str]:
+    """Whether a job is random, and "read", "write" or "rw"; other words of fio as they are."""
+    rw = options.get("rw", options.get("readwrite", "read")).partition(":")[0]
+    rw = _ALIASES.get(rw, rw)
+    return rw.startswith("rand"), rw.removeprefix("rand")
 
 
 def _engine(options: dict[str, str]) -> str:
     return options.get("ioengine", _DEFAULT_ENGINE)
 
 
-def _unlike(same: list[ReportedJob], rw: str, beside: set[str]) -> str | None:
-    """Why the model has no such load, in words that follow "needs"."""
-    options, values = same[0].options, same[0].values
-    written = options.get("rw", options.get("readwrite", ""))
-    if rw.removeprefix("rand") not in _PATTERNS or ":" in written:
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
+
+
+def _unlike(same: Sequence[ReportedJob]) -> str | None:
+    """Why a job cannot be simulated, in words that follow "needs"."""
+    options = same[0].options
+    if _pattern(options)[1] not in _PATTERNS:
+        written = options.get("rw", options.get("readwrite", ""))
         return f"another pattern than rw={written}: the model reads and writes, in order or at random"
     if not any(entry.values.get(f"{op}_iops") for entry in same for op in ("read", "write")):
         return "some I/O: it did none"
@@ -235,44 +262,41 @@ def _unlike(same: list[ReportedJob], rw: str, beside: set[str]) -> str | None:
         return "direct=1: without it memory answers, and not the disk"
     if _engine(options) == "mmap":
         return "an engine that goes past memory"
-    if len(beside) > 1:
-        return f"to run alone: {', '.join(sorted(beside))} ran at the same time"
-    syncs = [name for name in _SYNCS if options.get(name, "0") != "0"]
-    if any(not options[name].isdecimal() for name in syncs):
-        return f"{syncs[0]} as a number"
-    if len(syncs) > 1:
-        return "one of fsync and fdatasync"
-    if syncs == ["fsync"] and not options.get("filename", "").startswith("/dev/"):
+    if options.get("fsync", "0") != "0" and not options.get("filename", "").startswith("/dev/"):
         return "fsync on a device, or fdatasync: fsync of a file also writes the file system's journal"
-    changing = sorted(name for name in options if _CHANGING.fullmatch(name))
-    changing += sorted(name for name, off in _OFF.items() if options.get(name, off[0]) not in off)
-    if changing:
-        return f"a load without {', '.join(changing)}"
-    if ("bs" in options or "blocksize" in options) and "block_size" not in values:
-        return "one block size"
-    if values.get("block_size", _DEFAULT_BLOCK) % _SECTOR:
-        return "whole sectors"
-    for name in ("size", "offset"):
-        said = options.get(name, "1")
-        if not (_NUMBER.fullmatch(said) or (name == "size" and said == "100%")):
-            return f"{name} as a number"
     count = options.get("numjobs", "1")
-    if not count.isdecimal():
-        return "numjobs as a number"
-    if len(same) not in (1, int(count)):
+    if count.isdecimal() and len(same) not in (1, int(count)):
         return "all of its numjobs"
-    if int(count) > 1 and not rw.startswith("rand"):
-        return "jobs that begin at different places: all of them read the same part in order"
     return None
 
 
-def _measured(same: list[ReportedJob], counts: dict[str, float]) -> dict[str, float]:
-    """The model's figures of it; a percentile only where one entry has it of all I/Os."""
+def _is_load(same: Sequence[ReportedJob]) -> bool:
+    """Whether a job is a number of I/Os outstanding, in order or at random, which a load of the model has."""
+    options, values = same[0].options, same[0].values
+    syncs = [options[name] for name in _SYNCS if options.get(name, "0") != "0"]
+    count = options.get("numjobs", "1")
+    size = options.get("size", "100%")
+    written = options.get("rw", options.get("readwrite", ""))
+    plain = not any(_CHANGING.fullmatch(name) for name in options)
+    plain &= all(options.get(name, off[0]) in off for name, off in _OFF.items())
+    known = not ("bs" in options or "blocksize" in options) or "block_size" in values
+    whole = values.get("block_size", _DEFAULT_BLOCK) % _SECTOR == 0
+    placed = (_is_number(size) or size == "100%") and _is_number(options.get("offset", "0"))
+    alone = count == "1" or (count.isdecimal() and _pattern(options)[0])
+    synced = not syncs or (len(syncs) == 1 and syncs[0].isdecimal())
+    return plain and known and whole and placed and alone and synced and ":" not in written
+
+
+def _measured(same: Sequence[ReportedJob], counts: dict[str, float], is_load: bool) -> dict[str, float]:
+    """The model's figures of it; a percentile only where one entry has it of all I/Os.
+
+    A load has one rate for reads and writes together, a job of fio one for each.
+    """
     found: dict[str, float] = {}
     for figure in ("rate", "iops"):
-        total = sum_in_order(entry.values.get(f"{op}_{figure}", 0.0) for entry in same for op in counts)
-        if total:
-            found[figure] = total
+        totals = {op: sum_in_order(entry.values.get(f"{op}_{figure}", 0.0) for entry in same) for op in counts}
+        named = {figure: sum_in_order(totals.values())} if is_load else {f"{op}_{figure}": totals[op] for op in counts}
+        found |= {name: total for name, total in named.items() if total}
     for op, count in counts.items():
         means = [(entry.values.get(f"{op}_ios", 0.0), _latency(entry, op, "mean")) for entry in same]
         if count and all(mean is not None for ios, mean in means if ios):

@@ -18,6 +18,7 @@ from statistics import median
 from typing import Any, get_args
 
 from ...model.core.errors import InputError
+from ...model.core.exact_sums import sum_in_order
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import AnyDrive, drive, hard_disk, hard_disk_names
 from ...model.files.quantities import parse_frequency, parse_rate, parse_time
@@ -39,6 +40,12 @@ on the mean, even if the buffer holds a part of what is read."""
 _FASTEST_TURNING = 400e6
 """Bytes a second that no disk that turns reaches."""
 _RPM = 7200
+"""The usual rotation speed of drives with SATA."""
+_MOST_OF = 0.5
+"""Random reads over less than this share of a disk seek less far than its data sheet has it."""
+_SIZE_WEIGHT, _OTHER_ROTATION = 0.02, 0.02
+"""What the square of ln(catalogue / measured) of a size counts beside those of rate and latency, which the size goes
+with in a generation; and what another rotation speed than the usual one counts: latencies that differ by 15 %."""
 _LARGE = 256 << 10
 """Reads in order of so many bytes run at the media rate."""
 _CORES = 4
@@ -67,6 +74,8 @@ class Base:
         Whether all of its drives turn.
     note
         What it is, in words.
+    write_buffer
+        Bytes that its solid-state drives take before they are in flash, all together.
     """
 
     machine: dict[str, Any]
@@ -77,6 +86,7 @@ class Base:
     turns: bool
     note: str
     volumes: dict[str, Any] = field(default_factory=dict)
+    write_buffer: int = 0
 
 
 def turns(jobs: Sequence[FioJob], measured: MeasuredMachine | None) -> bool:
@@ -118,7 +128,10 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
         chosen, how = model, ""
     else:
         turning = turns(jobs, measured)
-        chosen, how = (_nearest(jobs, size) if turning else nearest(seen(jobs), told)), ", the nearest of the catalogue"
+        chosen, how = (
+            (_nearest(jobs, size) if turning else nearest(seen(jobs, size), told)),
+            ", the nearest of the catalogue",
+        )
     spec = drive(chosen)
     instance: dict[str, Any] = {"model": chosen, "channel": "port"}
     if isinstance(spec, DriveSpec):
@@ -133,7 +146,8 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
     if device is not None and device.scheduler in get_args(SchedulerName):
         instance["scheduler"] = device.scheduler
     name = told if told is not None and "." not in told else "disk"
-    capacity = spec.with_values(**overrides).capacity
+    here = spec.with_values(**overrides)
+    capacity = here.capacity
     furthest = max(jobs, key=lambda job: job.end)
     if furthest.end > capacity:
         found = f"{furthest.name} uses {furthest.end} bytes of {chosen}, which has {capacity}"
@@ -152,7 +166,8 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
         "drives": {name: instance},
     }
     kernel = KERNEL if measured is None else nearest_kernel(measured.kernel)
-    return Base(machine, kernel, name, {}, {}, turning, note)
+    buffer = here.write_buffer if isinstance(here, SolidStateSpec) else 0
+    return Base(machine, kernel, name, {}, {}, turning, note, write_buffer=buffer)
 
 
 def _device_of(jobs: Sequence[FioJob]) -> str | None:
@@ -162,25 +177,38 @@ def _device_of(jobs: Sequence[FioJob]) -> str | None:
 
 
 def _nearest(jobs: Sequence[FioJob], size: int | None) -> str:
-    """The catalogue's drive of 7,200 rpm nearest in media rate, or else in size, or else one of middling size."""
-    candidates = [
-        each for each in hard_disk_names() if hard_disk(each).rotation == _RPM and hard_disk(each).actuators == 1
-    ]
-    rates = [
-        job.measured["rate"]
-        for job in jobs
-        if job.unlike is None and job.sequential and job.block_size >= _LARGE and "rate" in job.measured
-    ]
-    least = max((job.end for job in jobs), default=0) if size is None else 0
-    large = [each for each in candidates if hard_disk(each).capacity >= least] or candidates
+    """The catalogue's drive nearest in media rate, in random reads one at a time, and in size.
 
-    usual = size or median(hard_disk(name).capacity for name in large)
+    The rotation speed is not fitted: where nothing tells it, it is the usual one. Without a rate the size counts, and
+    without a size one of middling size is taken.
+    """
+    plain = [job for job in jobs if job.unlike is None]
+    rates = [
+        job.measured["rate"] for job in plain if job.sequential and job.block_size >= _LARGE and "rate" in job.measured
+    ]
+    whole = [job for job in plain if job.span is None or (size is not None and job.span > _MOST_OF * size)]
+    latencies = [
+        job.measured["read_mean_seconds"]
+        for job in whole
+        if not job.sequential and job.depth * job.jobs == 1 and "read_mean_seconds" in job.measured
+    ]
+    specs = {name: hard_disk(name) for name in hard_disk_names()}
+    usual = {name: spec for name, spec in specs.items() if spec.actuators == 1 and not spec.band_size}
+    alike = usual if rates and latencies else {n: spec for n, spec in usual.items() if spec.rotation == _RPM}
+    least = max((job.end for job in jobs), default=0) if size is None else 0
+    large = {name: spec for name, spec in alike.items() if spec.capacity >= least} or alike
+    wanted = size or median(spec.capacity for spec in large.values())
 
     def distance(name: str) -> float:
-        spec = hard_disk(name)
+        spec = large[name]
+        terms = [(_SIZE_WEIGHT if rates else 1.0, spec.capacity / wanted)]
         if rates:
-            return abs(math.log(spec.outer_media_rate / max(rates)))
-        return abs(math.log(spec.capacity / usual))
+            terms.append((1.0, spec.outer_media_rate / max(rates)))
+        if latencies:
+            terms.append((1.0, (spec.seek_average + 30.0 / spec.rotation + spec.read_overhead) / min(latencies)))
+        if spec.rotation != _RPM:
+            terms.append((_OTHER_ROTATION, math.e))
+        return sum_in_order(weight * math.log(ratio) ** 2 for weight, ratio in terms)
 
     return min(large, key=distance)
 

@@ -13,16 +13,15 @@ from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
 from ...model.drives.catalogue import drive
 from ...model.files.description_errors import validate
-from ...model.programs.fio.options import check_simulated, full_name
+from ...model.programs.fio.options import check_simulated
 from ...model.programs.fio.sections import sections
 from ..formats import fio_json
 from ..formats.detect import read_report
 from ..study.study import StudySpec
-from .jobs import FEWEST_FOR_TAIL, ReportedJob, reported_jobs
+from .job_text import ReportedJob, each_once, lines_of, own_options
+from .jobs import FEWEST_FOR_TAIL, reported_jobs
 
 ARRAY, DRIVE = "md0", "disk0"
-_LEFT_OUT = {"filename", "directory", "output", "output-format", "status-interval", "name", "minimal", "eta"}
-"""Options that say where a job ran or how it was printed: the run's target stands for them."""
 _LONGEST = "10s"
 _LATENCIES = (
     ("mean_seconds", ("lat_mean", "clat_mean"), 1),
@@ -120,12 +119,9 @@ def _machine(model: str) -> str:
 def _workload(path: Path, jobs: Sequence[ReportedJob], target: str) -> dict[str, Any]:
     """The jobs of a report as fio ran them; flags, which the report leaves out, are told by what else it says."""
     lines, group = [], jobs[0].group
-    for job in _each_once(jobs):
-        options = {
-            full_name(option, str(path)): value for option, value in job.options.items() if option not in _LEFT_OUT
-        }
-        lines += [f"[{job.name}]", f"filename=/dev/{target}"]
-        lines += [f"{option}={value}" if value else option for option, value in options.items()]
+    for job in each_once(jobs):
+        options = own_options(job, str(path))
+        lines += [f"[{job.name}]", f"filename=/dev/{target}", *lines_of(options)]
         flags = {
             "stonewall": job.group != group,
             "time_based": "runtime" in options,
@@ -143,13 +139,8 @@ def _clones(jobs: Sequence[ReportedJob], job: ReportedJob) -> list[ReportedJob]:
     return [each for each in jobs if each.name == job.name]
 
 
-def _each_once(jobs: Sequence[ReportedJob]) -> list[ReportedJob]:
-    """Jobs without their clones, which fio reports one by one."""
-    return list({job.name: job for job in reversed(jobs)}.values())[::-1]
-
-
 def _cells(run: str, jobs: Sequence[ReportedJob], use: str) -> Iterator[dict[str, Any]]:
-    for job in _each_once(jobs):
+    for job in each_once(jobs):
         clones = _clones(jobs, job)
         for op in ("read", "write"):
             iops = sum_in_order(each.values.get(f"{op}_iops", 0.0) for each in clones)

@@ -1,12 +1,14 @@
 """A study from the results of fio on a disk of one's own.
 
-Each job is a run with a load of the same kind, and its rate or I/Os a second, its mean latency and its 99th percentile
-are cells to fit. Jobs that the model has no load for are listed as missing, with what they need.
+Each job is a run. Its rate or I/Os a second, its mean latency and its 99th percentile are cells to fit. It is run as
+fio ran it, with the jobs that ran at the same time. On a disk that turns, a load of the model does the same for a job
+that is a number of I/Os outstanding. Jobs that cannot be simulated are listed as missing, with what they need.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,37 +20,36 @@ from ...model.core.errors import InputError
 from ...model.disk.spec import DriveSpec
 from ...model.files.atomic_file import write_whole
 from ...model.files.description_errors import validate
+from ...model.solid_state.spec import SolidStateSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.documents.document import read_document
 from ...scenarios.documents.written import written
 from ..measurement.machine import load_machine
 from ..study.parameters import value_at
-from ..study.runs import used_devices
 from ..study.study import StudySpec
-from ..study.value_text import rate_text, time_text
+from .job_text import placed
 from .jobs import FEWEST_FOR_TAIL, FioJob, read_jobs
 from .machine import Base, one_drive
+from .parameters import parameters_of, value_in_file
 
 _IOS = 3000
-"""A job is simulated for about as many I/Os."""
+"""I/Os of a job that are simulated on a disk that turns."""
+_FLASH_IOS = 1000
+"""The same on flash, where one I/O takes nearly as long as the next."""
+_TURNS = 8
+"""I/Os that are simulated at least, for each that is outstanding."""
 _SHORTEST_S, _LONGEST_S = 0.05, 40.0
+"""Limits of a simulated measurement; the first is for disks that turn."""
 _WARM_UP, _LEAST_WARM_UP_S = 0.1, 0.05
 """What comes before the measurement, as a share of it, but the first move of the arm in any case."""
-_MEDIA = ("outer_media_rate", "inner_media_rate")
-_SEEKS = ("seek_track_to_track", "seek_average", "seek_full_stroke")
-_ORDER = ("queue_effort",)
-_OVERHEADS = ("read_overhead", "write_overhead", "hit_overhead")
-_FLASH_READ, _FLASH_PROGRAM = ("read_time", "slc_read_time"), ("program_time", "slc_program_time")
-_FLASH_OVERHEADS, _COMMANDS = ("read_overhead", "write_overhead"), ("command_rate",)
-_CHANNELS = ("channel_rate",)
-_FLUSH = ("flush_time",)
-_PRICES = ("read_call", "bio", "command", "switch")
+_FILLED = 2.0
+"""Times that what is written before a measurement could fill the write buffers of flash: programs take from them."""
+_AS_ALONE, _AS_MANY = 1.5, 0.8
+"""Up to how many times the latency of a lone write, and from which share of the most I/Os a second, nothing waits for
+flash."""
 _UNITS = {"rate": "MB/s", "iops": "1/s"}
 _SI = {"MB/s": 1e6, "1/s": 1.0, "us": 1e-6}
-_RATES = ("rate", "interface_rate", *_CHANNELS, *_MEDIA)
-"""Fields of parameters that are bytes a second; the others are durations."""
 _FIRST_LOAD: dict[str, Any] = {"pattern": "random", "block_size": "16KiB", "depth": 4}
 _FIRST_SECONDS = {True: "30s", False: "1s"}
 """What the machine's file begins with as its workload, and for how long, by whether the disk turns."""
@@ -92,7 +93,7 @@ class FioStudy:
         self.base = _from_scenario(machine) if machine is not None else one_drive(jobs, measured, drive)
         date = measured.date if measured is not None else "unknown"
         self._document = _document(jobs, self.base, date, folder)
-        self._document["parameters"] = _parameters(validate(StudySpec, self._document), self.base)
+        self._document["parameters"] = parameters_of(validate(StudySpec, self._document), self.base, jobs)
         self.study = validate(StudySpec, self._document)
         needs = sorted({each.needs for each in self.study.missing})
         self.notes = (*notes, *(f"{self._missing_for(need)}: needs {need}" for need in needs))
@@ -140,7 +141,7 @@ class FioStudy:
                     here = here[key]
                 if place[0] == "drives":
                     here = here.setdefault("overrides", {})
-                here[field] = _text(field, value)
+                here[field] = value_in_file(field, value)
         base = self.base
         scenario = {
             "name": f"fitted machine: {base.note}",
@@ -160,19 +161,15 @@ class FioStudy:
         return scenario
 
 
-def _text(field: str, value: float) -> str | float:
-    """A parameter's value as a file has it."""
-    if field in (*_COMMANDS, *_ORDER):
-        return value
-    return rate_text(value) if field in _RATES else time_text(value)
-
-
 def _document(jobs: Sequence[FioJob], base: Base, date: str, folder: Path) -> dict[str, Any]:
     """The study as its file has it, without parameters."""
     usable = [job for job in jobs if job.unlike is None]
     if not usable:
         reasons = "; ".join(sorted({job.unlike for job in jobs if job.unlike}))
-        raise InputError(str(folder), "no job that the model has a load for", f"expected: {reasons}")
+        raise InputError(str(folder), "no job that can be simulated", f"expected: {reasons}")
+    runs: dict[str, list[FioJob]] = {}
+    for job in usable:
+        runs.setdefault(job.run, []).append(job)
     return {
         "id": re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.") or "own-disk",
         "title": f"fio on {base.target}",
@@ -182,8 +179,8 @@ def _document(jobs: Sequence[FioJob], base: Base, date: str, folder: Path) -> di
         **({"arrays": base.arrays} if base.arrays else {}),
         **({"encrypted": base.encrypted} if base.encrypted else {}),
         **({"volumes": base.volumes} if base.volumes else {}),
-        "runs": {job.name: {"kernel": base.kernel, "workload": _load(job, base.target)} for job in usable},
-        "cells": [cell for job in usable for cell in _cells(job, base.turns)],
+        "runs": {name: {"kernel": base.kernel, "workload": _workload(of, base, usable)} for name, of in runs.items()},
+        "cells": [cell for job in usable for cell in _cells(job, base)],
         "missing": [each for job in jobs if job.unlike for each in _missing(job, job.unlike)],
     }
 
@@ -204,17 +201,73 @@ def _from_scenario(path: Path) -> Base:
     parts = {name: data.get(name) or {} for name in ("arrays", "encrypted", "volumes")}
     (target,) = targets
     note = f"{target} of {scenario.machine.name}"
-    turns = all(isinstance(each.spec(), DriveSpec) for each in scenario.machine.drives.values())
+    specs = [each.spec() for each in scenario.machine.drives.values()]
+    turns = all(isinstance(spec, DriveSpec) for spec in specs)
+    buffer = sum(spec.write_buffer for spec in specs if isinstance(spec, SolidStateSpec))
     return Base(
-        data["machine"], scenario.kernel, target, parts["arrays"], parts["encrypted"], turns, note, parts["volumes"]
+        data["machine"],
+        scenario.kernel,
+        target,
+        parts["arrays"],
+        parts["encrypted"],
+        turns,
+        note,
+        parts["volumes"],
+        buffer,
     )
 
 
-def _load(job: FioJob, target: str) -> dict[str, Any]:
-    seconds = min(_LONGEST_S, max(_SHORTEST_S, _IOS / job.measured["iops"]))
+def _as_load(job: FioJob, base: Base) -> bool:
+    """Whether a job is simulated as a load.
+
+    On a disk that turns both give the same, and the model knows the variance of a load without further runs. On flash
+    fio's own process may limit the IOPS: fio's latencies then include the time until the process sees a completion,
+    and those of a load do not.
+    """
+    return job.is_load and (base.turns or job.text is None)
+
+
+def _workload(jobs: Sequence[FioJob], base: Base, ran: Sequence[FioJob]) -> dict[str, Any]:
+    """What ran: fio with its jobs, or a load."""
+    first = jobs[0]
+    if first.text is None or _as_load(first, base):
+        return _load(first, base, ran)
+    times = [_times(job, base, ran) for job in jobs]
+    warm_up, seconds = max(ramp for ramp, _ in times), max(length for _, length in times)
+    return {"kind": "fio", "job": placed(first.text, base.target, warm_up, seconds)}
+
+
+def _times(job: FioJob, base: Base, ran: Sequence[FioJob]) -> tuple[float, float]:
+    """Warm-up and measurement (s) of one of the jobs that ran."""
+    outstanding, iops = job.depth * job.jobs, job.iops
+    if base.turns:
+        seconds = min(_LONGEST_S, max(_SHORTEST_S, _IOS / iops))
+        return max(_LEAST_WARM_UP_S, seconds * _WARM_UP), seconds
+    ios = max(_FLASH_IOS, _TURNS * outstanding)
+    filling = _FILLED * base.write_buffer / job.block_size if _may_fill(job, ran) else 0.0
+    return min(_LONGEST_S, max(_WARM_UP * ios, outstanding, filling) / iops), min(_LONGEST_S, ios / iops)
+
+
+def _may_fill(job: FioJob, ran: Sequence[FioJob]) -> bool:
+    """Whether a job's writes may have come faster than flash takes them, so that the drive's buffer was full.
+
+    They did not if each took about as long as one alone, or if there were about as many I/Os a second as in any job of
+    as many processes: then the host or the controller set the pace.
+    """
+    if job.read_share == 1:
+        return False
+    mean = "write_mean_seconds"
+    alone = [each.measured[mean] for each in ran if each.depth * each.jobs == 1 and mean in each.measured]
+    if alone and job.measured.get(mean, math.inf) <= _AS_ALONE * min(alone):
+        return False
+    return job.sequential or job.iops < _AS_MANY * max(each.iops for each in ran if each.jobs == job.jobs)
+
+
+def _load(job: FioJob, base: Base, ran: Sequence[FioJob]) -> dict[str, Any]:
+    warm_up, seconds = _times(job, base, ran)
     load = {
         "kind": "load",
-        "targets": [target],
+        "targets": [base.target],
         "pattern": "sequential" if job.sequential else "random",
         "block_size": f"{job.block_size}B",
         "read_share": job.read_share,
@@ -223,31 +276,33 @@ def _load(job: FioJob, target: str) -> dict[str, Any]:
         **({"engine": job.engine} if job.engine is not None else {}),
         **({"fsync": job.fsync} if job.fsync else {}),
         "start": f"{job.start}B",
-        "warm_up": f"{max(_LEAST_WARM_UP_S, seconds * _WARM_UP):.2g}s",
+        "warm_up": f"{warm_up:.2g}s",
         "duration": f"{seconds:.2g}s",
     }
     return load if job.span is None else {**load, "span": f"{job.span}B"}
 
 
-def _cells(job: FioJob, turns: bool) -> list[dict[str, Any]]:
+def _cells(job: FioJob, base: Base) -> list[dict[str, Any]]:
     """The cells of a job; I/Os a second and rate are the same number, and the one that people speak of is fitted.
 
     A 99th percentile is shown and not fitted where it rests on few I/Os, and of flash, where what makes it is not in
     the model: pages of a cell that take longer than others, the host of a virtual disk.
     """
-    spoken = "rate" if job.sequential else "iops"
+    told_twice = "iops" if job.sequential else "rate"
+    prefix = "" if _as_load(job, base) else f"{job.section}."
     cells = []
     for figure, value in job.measured.items():
-        if figure == ("iops" if spoken == "rate" else "rate"):
+        what = figure.rpartition("_")[2]
+        if what == told_twice:
             continue
-        unit = _UNITS.get(figure, "us")
-        tail = "p99" in figure and (job.ios < FEWEST_FOR_TAIL or not turns)
+        unit = _UNITS.get(what, "us")
+        tail = "p99" in figure and (job.ios < FEWEST_FOR_TAIL or not base.turns)
         cells.append(
             {
                 "id": f"{job.name} {figure}",
                 "use": "predict" if tail else "calibrate",
-                "run": job.name,
-                "figure": figure,
+                "run": job.run,
+                "figure": figure if figure == what else f"{prefix}{figure}",
                 "measured": float(f"{value / _SI[unit]:.6g}"),
                 "unit": unit,
             }
@@ -256,78 +311,13 @@ def _cells(job: FioJob, turns: bool) -> list[dict[str, Any]]:
 
 
 def _missing(job: FioJob, needs: str) -> list[dict[str, Any]]:
-    figure = "rate" if job.sequential else "iops"
-    unit = _UNITS[figure]
-    entry: dict[str, Any] = {"id": f"{job.name} {figure}", "needs": needs}
+    what = "rate" if job.sequential else "iops"
+    figure = next((each for each in job.measured if each.rpartition("_")[2] == what), what)
+    unit = _UNITS[what]
+    entry: dict[str, Any] = {"id": f"{job.name} {what}", "needs": needs}
     if figure in job.measured:
         entry |= {"measured": float(f"{job.measured[figure] / _SI[unit]:.6g}"), "unit": unit}
     return [entry]
-
-
-def _parameters(study: StudySpec, base: Base) -> list[dict[str, Any]]:
-    """What is fitted, with its prior; a drive that turns keeps its speed, which is exact."""
-    used = used_devices(study, [base.target])
-    drives = {name: each.spec() for name, each in study.machine.drives.items() if name in used}
-    ports = sorted({study.machine.drives[name].channel for name in drives})
-    spinning = [name for name, spec in drives.items() if isinstance(spec, DriveSpec)]
-    flash = [name for name in drives if name not in spinning]
-
-    def of_drives(names: Sequence[str], fields: Sequence[str]) -> list[str]:
-        return [f"machine.drives.{name}.{field}" for name in names for field in fields]
-
-    interface = [
-        *of_drives(spinning + flash, ("interface_rate",)),
-        *(f"machine.channels.{name}.rate" for name in ports),
-    ]
-    zoned = any(not isinstance(study.machine.drives[name].hard_disk().zones, int) for name in spinning)
-    ordering = [name for name in spinning if drives[name].queue_depth > 1]
-    deep = any(
-        isinstance(run.workload, LoadSpec)
-        and run.workload.pattern == "random"
-        and run.workload.depth * run.workload.jobs > 2
-        for run in study.runs.values()
-    )
-    writes = any(isinstance(run.workload, LoadSpec) and run.workload.read_share < 1 for run in study.runs.values())
-    syncs = any(isinstance(run.workload, LoadSpec) and run.workload.fsync for run in study.runs.values())
-    line = "line rates are standard; the protocol takes a part of them"
-    wanted: list[tuple[str, list[str], float, str]] = [
-        ("media rate", [] if zoned else of_drives(spinning, _MEDIA), 0.25, "density: the nearest drive is another one"),
-        ("seeks", of_drives(spinning, _SEEKS), 0.25, "makers' seek times differ by a quarter within a class"),
-        (
-            "command order",
-            of_drives(ordering, _ORDER) if deep else [],
-            0.5,
-            "firmware: how many commands it weighs is not in data sheets",
-        ),
-        ("flash read", of_drives(flash, _FLASH_READ), 0.4, "flash of another generation; pages of a cell differ"),
-        ("flash channels", of_drives(flash, _CHANNELS), 0.5, "flash of another generation"),
-        ("flash program", of_drives(flash, _FLASH_PROGRAM) if writes else [], 0.4, "flash of another generation"),
-        (
-            "flush",
-            of_drives(flash, _FLUSH) if syncs and writes else [],
-            1.0,
-            "firmware: hardly any data sheet tells it, and drives differ from microseconds to milliseconds",
-        ),
-        (
-            "command overhead",
-            of_drives(spinning, _OVERHEADS) + of_drives(flash, _FLASH_OVERHEADS),
-            1.0 if flash else 0.6,
-            "firmware: not in data sheets" + ("; the host of a virtual disk is in it" if flash else ""),
-        ),
-        (
-            "command rate",
-            of_drives(flash, _COMMANDS),
-            0.6,
-            "what the controller takes: another one, or a virtual disk's",
-        ),
-        ("interface rate", interface, *((0.3, "the nearest drive is another one") if flash else (0.1, line))),
-        ("CPU price of a command", [f"machine.cpu.prices.{name}" for name in _PRICES], 0.3, "assumed by the clock"),
-    ]
-    return [
-        {"name": name, "paths": known, "sd": sd, "reason": reason}
-        for name, paths, sd, reason in wanted
-        if (known := [path for path in paths if value_at(study, path)])
-    ]
 
 
 def scenario_path(profile: Path) -> Path:

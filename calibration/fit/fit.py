@@ -29,9 +29,10 @@ from ..simulation.responses import Matrix, Responses, Vector
 from ..study.cell import Cell
 from ..study.study import StudySpec
 from .noise import chance
-from .other_minima import CHANCE, better_place
+from .other_minima import CHANCE, look_around, widened
 from .problem import Problem, chance_of_cost
 from .profile import UNDETERMINED, FittedParameter, Profile, data_fingerprint, fingerprint
+from .quantile import AS_GOOD
 from .search import MOST_STEPS, Optimum, Search
 from .slopes import LONG_STEP, STEP
 from .undetermined import settle_undetermined
@@ -164,7 +165,8 @@ class Fit:
     def _best_minimum(self, problem: Problem, found: Optimum, most: int) -> Optimum:
         """The end of a search, or a better one of searches in other minima; looks for those `most` times."""
         for _ in range(most):
-            place = better_place(problem, self._responses, found, SLOPE_SAMPLE)
+            look = look_around(problem, self._responses, found, SLOPE_SAMPLE)
+            found, place = replace(found, moved=look.moved), look.better
             if place is None:
                 break
             other = self._search(problem).run(place.theta, place.rows)
@@ -246,8 +248,10 @@ class Fit:
         return chance_of_cost(problem.levels(optimum.logs, optimum.theta)[: len(noise)], noise)
 
     def covariance(self, optimum: Optimum) -> Matrix:
-        """Of ln(factor), where a search ended."""
-        return _covariance(self.jacobian(optimum, self.discrepancy(optimum)))
+        """Of ln(factor), where a search ended: by its slopes, and wide enough for moves that cost next to nothing."""
+        as_good = AS_GOOD * self.inflation(optimum)
+        away = [theta - optimum.theta for theta, worse in optimum.moved if worse <= as_good]
+        return widened(_covariance(self.jacobian(optimum, self.discrepancy(optimum))), away)
 
     def jacobian(self, optimum: Optimum, least_sd: float = 0.0) -> Matrix:
         """Of :meth:`residuals`, where a search ended."""

@@ -4,6 +4,9 @@ A limit that moves from one part to another, and a drive that misses a revolutio
 cable, make local minima that no short step leaves. Each parameter is moved to a few points over its prior, the others
 stay. From each point the slopes at the end predict the best step; for the moved parameter the slopes between the points
 are used instead. The best predictions are simulated, and another search may begin at one that is better than the end.
+Where a moved parameter costs no more than one inside its interval would, the search has ended at the edge of a plateau:
+slopes there know nothing of it, and the errors are widened to hold that point.
+
 This takes about three times as many simulations as taking slopes once, so where slopes of programs are expensive only
 runs on raw devices are moved.
 """
@@ -11,15 +14,17 @@ runs on raw devices are moved.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...model.core.errors import InputError
 from ...scenarios.running.base.sample import Sample
-from ..simulation.responses import Responses, Vector
+from ..simulation.responses import Matrix, Responses, Vector
 from .best_step import best_step
 from .problem import Problem, cost
+from .quantile import NORMAL_QUANTILE
 from .search import Optimum
 from .slopes import STEP
 
@@ -53,8 +58,24 @@ class Place:
     rows: dict[str, Vector]
 
 
-def better_place(problem: Problem, responses: Responses, optimum: Optimum, sample: Sample) -> Place | None:
-    """Where another search should begin; None if no place that was tried is better than the end by more than chance."""
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a look at other places has found.
+
+    Attributes
+    ----------
+    better
+        Where another search should begin; None if no place is better than the end by more than chance.
+    moved
+        Points with one parameter moved, and how much more each costs than the end.
+    """
+
+    better: Place | None
+    moved: tuple[tuple[Vector, float], ...]
+
+
+def look_around(problem: Problem, responses: Responses, optimum: Optimum, sample: Sample) -> Look:
+    """Move parameters far from where a search has ended, one at a time."""
     at_end, *_ = responses.at([optimum.theta], problem.near, sample)
     if isinstance(at_end, InputError):
         raise at_end
@@ -62,9 +83,11 @@ def better_place(problem: Problem, responses: Responses, optimum: Optimum, sampl
     users = responses.users(list(dict.fromkeys(cell.run for cell in problem.near)), STEP, sample)
     alone: list[tuple[Place, float]] = []
     together: list[tuple[Place, float]] = []
+    moved: list[tuple[Vector, float]] = []
     for parameter in np.flatnonzero(np.any(list(users.values()), axis=0)):
         chance = CHANCE * math.sqrt(np.count_nonzero([users[cell.run][parameter] for cell in problem.cells]))
         by_itself, with_others = _near_places(problem, responses, optimum, at_end, int(parameter), sample)
+        moved += [(place.theta, place.cost - reached) for place in by_itself[::2]]
         alone += [(place, chance) for place in by_itself if place.cost < reached - chance]
         together += [(place, chance) for place in with_others if place.cost < reached - chance]
     best = [each for places in (alone, together) for each in sorted(places, key=_promised)[:_SIMULATED]]
@@ -73,7 +96,25 @@ def better_place(problem: Problem, responses: Responses, optimum: Optimum, sampl
     for (place, chance), logs in zip(best, simulated, strict=True):
         if not isinstance(logs, InputError) and (least := _cost(problem, logs, place.theta)) < reached - chance:
             found.append(replace(place, cost=least))
-    return min(found, key=lambda place: place.cost, default=None)
+    return Look(min(found, key=lambda place: place.cost, default=None), tuple(moved))
+
+
+def widened(covariance: Matrix, away: Iterable[Vector]) -> Matrix:
+    """A covariance that holds some places: each that lies outside its intervals is put on their edge.
+
+    Parameters
+    ----------
+    covariance
+        At the end of a search.
+    away
+        From there to the places.
+    """
+    wide = covariance.copy()
+    for way in away:
+        reach = float(np.max(np.abs(way) / (NORMAL_QUANTILE * np.sqrt(np.diag(wide)))))
+        if reach > 1:
+            wide = wide + np.outer(way, way) * (1 - 1 / reach**2) / NORMAL_QUANTILE**2
+    return wide
 
 
 def _promised(place: tuple[Place, float]) -> float:
@@ -85,7 +126,7 @@ def _near_places(
 ) -> tuple[list[Place], list[Place]]:
     """The best near each place that one parameter is moved to.
 
-    If that parameter moves on alone, among these the places themselves; and if all do.
+    If that parameter moves on alone, each place itself and the best point near it in turn; and if all do.
     """
     sd, here = problem.prior_sd[parameter], float(optimum.theta[parameter])
     values = _values(here, sd, float(problem.bound[parameter]))

@@ -95,6 +95,8 @@ class Optimum:
         d ln(figure) / d ln(factor) there, by id of the cells of fitted runs.
     logs
         ln(figure) there, the same way.
+    moved
+        Points with one parameter moved far, and how much more each costs (:mod:`.other_minima`).
     """
 
     start: Vector
@@ -105,6 +107,7 @@ class Optimum:
     evaluations: int
     slopes: dict[str, Vector]
     logs: dict[str, float]
+    moved: tuple[tuple[Vector, float], ...] = ()
 
 
 @dataclass(slots=True)

@@ -18,15 +18,13 @@ import numpy as np
 from ...model.core.errors import InputError
 from ..simulation.responses import Matrix, Vector
 from .fit import Fit
+from .other_minima import widened
 from .profile import Profile
-from .quantile import NORMAL_QUANTILE
+from .quantile import AS_GOOD, NORMAL_QUANTILE
 from .search import Optimum
 
 _MOST_HALVINGS = 6
 SEED = 2004
-AS_GOOD = NORMAL_QUANTILE**2 / 2
-"""Difference in cost (ln likelihood) up to which 90 % of a chi-square lie: no worse than parameters inside their
-intervals are. What chance makes of the costs comes on top of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +92,9 @@ class Searches:
         A place that fits no worse than those inside the intervals do belongs inside them. One that is not is put on
         their edge, by a variance along the way there.
         """
-        wide = covariance.copy()
-        ends = zip(self.worse, self.allowed, self.optima, strict=True)
-        for worse, allowed, optimum in sorted(ends, key=lambda end: end[0]):
-            away = optimum.theta - self.best.theta
-            reach = float(np.max(np.abs(away) / (NORMAL_QUANTILE * np.sqrt(np.diag(wide)))))
-            if worse <= allowed and reach > 1:
-                wide = wide + np.outer(away, away) * (1 - 1 / reach**2) / NORMAL_QUANTILE**2
-        return wide
+        ends = sorted(zip(self.worse, self.allowed, self.optima, strict=True), key=lambda end: end[0])
+        away = [optimum.theta - self.best.theta for worse, allowed, optimum in ends if worse <= allowed]
+        return widened(covariance, away)
 
     def of(self, profile: Profile) -> list[Start]:
         """How each ended, and the profile of the best one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,7 +52,7 @@ class OptionTable(Spec):
     engines: dict[str, str] = Field(min_length=1)
     engine_options: dict[str, tuple[str, ...]]
 
-    @property
+    @cached_property
     def entries(self) -> dict[str, OptionEntry]:
         """All options by name."""
         others = {name: OptionEntry(flag=True) for name in self.owners}

@@ -18,6 +18,7 @@ from raidsim.model.core.errors import InputError
 from raidsim.model.drives.catalogue import drive, hard_disk, hard_disk_names
 from raidsim.model.files.description_errors import load_spec, validate
 from raidsim.model.solid_state.spec import SolidStateSpec
+from raidsim.scenarios.description.fio_jobs import FioSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.scenarios.running.simulate import simulate
@@ -75,6 +76,8 @@ def test_jobs_become_loads_and_cells(tmp_path: Path) -> None:
     assert [parameter.name for parameter in study.parameters] == [
         "media rate",
         "seeks",
+        "short seeks",
+        "cached writes",
         "command order",
         "command overhead",
         "interface rate",
@@ -151,20 +154,14 @@ def test_the_state_of_a_drive_can_be_chosen(tmp_path: Path) -> None:
     ("options", "needs"),
     [
         ({"direct": "0"}, "direct=1: without it memory answers"),
-        ({"bssplit": "4k/50:8k/50"}, "a load without bssplit"),
-        ({"rate_iops": "100"}, "a load without rate_iops"),
-        ({"random_distribution": "zipf:1.1"}, "a load without random_distribution"),
         ({"rw": "randtrim"}, "another pattern than rw=randtrim"),
-        ({"rw": "read", "numjobs": "2"}, "begin at different places"),
         ({"ioengine": "mmap"}, "past memory"),
-        ({"size": "10%"}, "size as a number"),
-        ({"numjobs": "many"}, "numjobs as a number"),
-        ({"bs": "4k,8k"}, "one block size"),
-        ({"rw": "randwrite", "fsync": "1", "fdatasync": "1"}, "one of fsync and fdatasync"),
-        ({"rw": "randwrite", "fdatasync": "often"}, "fdatasync as a number"),
+        ({"numjobs": "many"}, "a job that raidsim fio runs: r1.json, numjobs: found 'many'"),
+        ({"rw": "randwrite", "fdatasync": "often"}, "fdatasync: found 'often'"),
+        ({"zonemode": "zbd"}, "a job that raidsim fio runs"),
     ],
 )
-def test_jobs_unlike_any_load_are_missing(tmp_path: Path, options: dict[str, str], needs: str) -> None:
+def test_jobs_that_cannot_be_simulated_are_missing(tmp_path: Path, options: dict[str, str], needs: str) -> None:
     """Protects the fit from jobs that the model cannot run, and the reader from their silent absence."""
     study = FioStudy(folder_of(tmp_path, report(randread()), report(randread("other", **options)))).study
     assert list(study.runs) == ["r0"]
@@ -184,13 +181,52 @@ def test_counts_of_queue_and_jobs(tmp_path: Path) -> None:
     assert "r1 read_p99_seconds" not in cells
 
 
-def test_jobs_at_the_same_time_are_missing(tmp_path: Path) -> None:
-    """Protects against jobs that disturbed each other; after a stonewall they are groups of their own."""
-    together = report(randread("a"), randread("b"))
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"bssplit": "4k/50:8k/50"},
+        {"rate_iops": "100"},
+        {"random_distribution": "zipf:1.1"},
+        {"rw": "read", "numjobs": "2"},
+        {"size": "10%"},
+        {"bs": "4k,8k"},
+        {"rw": "randwrite", "fsync": "1", "fdatasync": "1"},
+        {"thinktime": "1ms", "ramp_time": "10s", "runtime": "60s"},
+    ],
+)
+def test_jobs_unlike_any_load_are_run_as_fio_ran_them(tmp_path: Path, options: dict[str, str]) -> None:
+    """Protects what a job asks for: all of its options but where it ran, and how long."""
+    study = FioStudy(folder_of(tmp_path, report(randread()), report(randread("other", **options)))).study
+    assert not study.missing
+    workload = study.runs["r1"].workload
+    assert isinstance(workload, FioSpec)
+    (section,) = workload.sections()
+    said = {name: option.value for name, option in section.options.items()}
+    asked = {name: value for name, value in options.items() if not name.endswith("time") or name == "thinktime"}
+    assert asked.items() <= said.items()
+    assert (said["filename"], said["ramp_time"], said["runtime"]) == ("/dev/sda", "3000000us", "30000000us")
+    figures = {cell.figure for cell in study.all_cells if cell.run == "r1"}
+    speed = "read_rate" if options.get("rw") == "read" else "read_iops"
+    assert figures == {f"job1.{speed}", "job1.read_mean_seconds", "job1.read_p99_seconds"}
+
+
+def test_jobs_at_the_same_time_are_one_run(tmp_path: Path) -> None:
+    """Protects jobs that disturbed each other; after a stonewall they are groups of their own."""
+    writer = job(
+        "b", {"rw": "write", "bs": "64k", "filename": "/dev/sda"}, write=direction(2000, 50.0, 1 << 16, 0.01, 0.02)
+    )
+    together = report(randread("a"), writer)
     apart = report(randread("a"), {**randread("b"), "groupid": 1})
     study = FioStudy(folder_of(tmp_path, together, apart)).study
-    assert list(study.runs) == ["r1/a", "r1/b"]
-    assert {each.needs for each in study.missing} == {"to run alone: a, b ran at the same time"}
+    assert list(study.runs) == ["r0/a", "r1/a", "r1/b"]
+    workload = study.runs["r0/a"].workload
+    assert isinstance(workload, FioSpec)
+    assert [section.options["rw"].value for section in workload.sections()] == ["randread", "write"]
+    assert {cell.id: cell.figure for cell in study.all_cells if cell.run == "r0/a"}.items() >= {
+        "r0/a read_iops": "job1.read_iops",
+        "r0/b write_rate": "job2.write_rate",
+    }.items()
+    assert set(loads_of(study)) == {"r1/a", "r1/b"}
 
 
 def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,9 +325,7 @@ def test_a_solid_state_drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     The disk says that it turns. The drive begun with, the catalogue's nearest, would be off by more.
     """
-    monkeypatch.setattr(fio_study, "_IOS", 150)
-    monkeypatch.setattr(fio_study, "_SHORTEST_S", 0.005)
-    monkeypatch.setattr(fio_study, "_LEAST_WARM_UP_S", 0.005)
+    monkeypatch.setattr(fio_study, "_FLASH_IOS", 400)
     truth = measured_flash(tmp_path, read_time=90e-6, read_overhead=20e-6, command_rate=150e3)
     study = FioStudy(tmp_path / "fio")
     spec = study.study.machine.drives["sda"].spec()
@@ -329,16 +363,19 @@ SYNCED: dict[str, Any] = {
 """fio's randwrite with fsync=1."""
 
 
-def test_the_cost_of_a_flush_is_found(tmp_path: Path) -> None:
+def test_the_cost_of_a_flush_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects the fit from a job with fsync: a drive that flushes in 0.4 ms, where the catalogue has 1 ms.
 
     Without such a job nothing tells it, and it is not fitted.
     """
+    monkeypatch.setattr(fio_study, "_FLASH_IOS", 150)
     model = "Samsung-980-PRO-1TB"
     loads = {"randread-4k-qd1": FLASH_LOADS["randread-4k-qd1"], "randwrite-4k-fsync": SYNCED}
     measured_flash(tmp_path, model, loads, flush_time=400e-6)
     own = FioStudy(tmp_path / "fio", drive=model)
-    assert loads_of(own.study)["randwrite-4k-fsync"].fsync == 1
+    synced = own.study.runs["randwrite-4k-fsync"].workload
+    assert isinstance(synced, FioSpec)
+    assert "fsync=1" in synced.job
     assert "flush" in {parameter.name for parameter in own.study.parameters}
     (drive_of,) = fit(own, tmp_path).machine.drives.values()
     spec = drive_of.spec()

@@ -13,8 +13,9 @@ from raidsim.calibration.fit import search
 from raidsim.calibration.fit.problem import CELL_SD, chance_of_cost, cost
 from raidsim.calibration.fit.profile import BOUND_SD
 from raidsim.calibration.fit.profile_likelihood import Limits, profile_limits
+from raidsim.calibration.fit.quantile import AS_GOOD
 from raidsim.calibration.fit.report import Calibrated
-from raidsim.calibration.fit.starts import AS_GOOD, search_from, searches_of
+from raidsim.calibration.fit.starts import search_from, searches_of
 from raidsim.calibration.simulation.responses import Vector
 from raidsim.tests.calibration.simulation.stand_in import stand_in_fit, stand_in_study, with_measured
 

@@ -7,7 +7,7 @@ import pytest
 
 from raidsim.calibration.fit import fit as fit_module
 from raidsim.calibration.fit.fit import SLOPE_SAMPLE
-from raidsim.calibration.fit.other_minima import Place, _values, better_place
+from raidsim.calibration.fit.other_minima import Place, _values, look_around
 from raidsim.calibration.fit.problem import Problem
 from raidsim.calibration.fit.search import Optimum, Search
 from raidsim.calibration.simulation.responses import Vector
@@ -34,7 +34,7 @@ def _ended(start: Vector, slopes: dict[str, Vector] | None = None) -> tuple[Prob
     fit, responses = stand_in_fit(stand_in_study(missing_revolutions(TRUE), len(BASE)), missing_revolutions)
     problem = Problem(fit.study)
     found = Search(problem, responses, fit._rows, (SLOPE_SAMPLE, Sample())).run(start, slopes)
-    return problem, found, better_place(problem, responses, found, SLOPE_SAMPLE)
+    return problem, found, look_around(problem, responses, found, SLOPE_SAMPLE).better
 
 
 def test_a_better_valley_is_seen() -> None:
