@@ -13,17 +13,20 @@ from ...model.statistics.usage import SATURATED, limit
 from ...scenarios.comparison.redundancy import top_parts
 from ...scenarios.questions.load_curve import CurvePoint
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
-from ...scenarios.running.base.prediction import Prediction
+from ...scenarios.running.base.prediction import Prediction, RebuildProgress
 from ...scenarios.timeline.events import LogicalIO
 from ...scenarios.timeline.timeline import Recorder, Timeline, record
+from ...scenarios.traces.replay.placement import Fit
 
 __all__ = [
     "SATURATED",
     "Compared",
     "CurvePoint",
     "Estimate",
+    "Fit",
     "LogicalIO",
     "Prediction",
+    "RebuildProgress",
     "Recorder",
     "Timeline",
     "WithoutBottleneck",

@@ -14,11 +14,13 @@ CATALOGUES = (
     *("model.network.protocols", "model.solid_state.spec"),
 )
 """What the form offers."""
+SERVED = ("serve.ask", "serve.counts", "serve.recent")
+"""What asks a served array for its figures through its control socket, and the form of the answer."""
 
 
 def too_deep(module: str) -> bool:
     """Whether a page may not import a module."""
-    return module != API and not module.startswith(("api.", "web.", *DESCRIBES, *CATALOGUES))
+    return module != API and not module.startswith(("api.", "web.", *DESCRIBES, *CATALOGUES, *SERVED))
 
 
 def test_results_come_from_the_public_functions() -> None:
@@ -35,7 +37,9 @@ def test_results_come_from_the_public_functions() -> None:
     assert deep == set()
 
 
-@pytest.mark.parametrize("module", ["scenarios.running.simulate", "calibration.fit", "model.raid.parity", "scenarios"])
+@pytest.mark.parametrize(
+    "module", ["scenarios.running.simulate", "calibration.fit", "model.raid.parity", "scenarios", "serve.array"]
+)
 def test_the_simulator_itself_is_too_deep(module: str) -> None:
     """Protects the test above from passing everything."""
     assert too_deep(module)

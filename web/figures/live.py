@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from ...api.support.explorer import RebuildProgress
 from ...model.files.quantities import format_duration, format_size
-from ...scenarios.running.base.prediction import RebuildProgress
 from ...serve.counts import MOST_LATE
 from ...serve.recent import Look
 from ..work.live import ArrayState, Seen

@@ -8,10 +8,10 @@ import streamlit as st
 
 from ...api.inspection import Inspection, inspect
 from ...api.replay import Replay
+from ...api.support.explorer import Fit
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration
 from ...model.files.yaml_files import decoded
-from ...scenarios.traces.replay.placement import Fit
 from ..figures.markup import plain
 from ..figures.tables import Table, headline, load_table, usage_table
 from ..form.choices import MOST_DEPTH

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 from ...api.fio import fio
 from ...api.replay import Replay, replay
 from ...api.scenario import Scenario
-from ...api.support.explorer import Compared, compared, parse
+from ...api.support.explorer import Compared, Fit, compared, parse
 from ...model.core.errors import InputError
-from ...scenarios.traces.replay.placement import Fit
 from .task import Progress
 
 FIO_S = 10.0
