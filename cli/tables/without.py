@@ -45,7 +45,7 @@ def print_without(console: Console, found: Sequence[Without]) -> None:
     order = sorted(found, key=lambda each: (not each.moved, -(each.moved[0][1].change_pct if each.moved else 0.0)))
     table = Table(title="Without a mechanism", title_justify="left", box=SIMPLE_HEAD)
     for heading in ("off", "largest change of a predicted cell"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading == "off")
     for heading in ("cells", "error with", "without", "claims", "recordings"):
         table.add_column(heading, justify="right", no_wrap=True)
     for each in order:
