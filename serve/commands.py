@@ -80,7 +80,7 @@ COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
             Argument("retry", _seconds, "seconds, or a time such as 7s", optional=True),
         ),
     ),
-    "look": ("IOPS, latency, utilization and rebuilds of the last second", ()),
+    "look": ("IOPS, latency, utilization and rebuilds since the look before", ()),
     "end": ("end the server", ()),
 }
 """Name: (what it does, its arguments in order)."""

@@ -8,9 +8,8 @@ from math import isfinite
 from time import monotonic
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from ..model.core.errors import InputError
 from ..model.statistics import LatencyHistogram
 from ..model.statistics.usage import Usage, limit
 from ..scenarios.running.base.prediction import RebuildProgress
@@ -78,21 +77,6 @@ class Look:
         """The look as plain data for JSON."""
         found: dict[str, Any] = _LOOK.dump_python(self, mode="json")
         return found
-
-    @staticmethod
-    def of(document: object) -> Look:
-        """The look that :meth:`document` has made plain data of.
-
-        Raises
-        ------
-        InputError
-            If it is not one.
-        """
-        try:
-            return _LOOK.validate_python(document)
-        except ValidationError as error:
-            said = f"{error.error_count()} fields that are wrong or missing"
-            raise InputError("look", f"found {said}", "expected: the answer of a server of this version") from None
 
 
 _LOOK = TypeAdapter(Look)

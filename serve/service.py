@@ -36,6 +36,7 @@ class Service:
         self._machine = array.machine
         self._bays: dict[str, str] = {drive: drive for drive in array.machine.disks}
         self._pulled: dict[str, HotSpares] = {}
+        self._least_speeds: dict[str, float] = {}
 
     def fail(self, drive: str) -> str:
         """Fail a member; what was done, in words.
@@ -102,9 +103,9 @@ class Service:
         if not found:
             known = _listed(array for array, _ in self._array.at_work())
             raise InputError("array", f"found {name or 'no array'} without a rebuild or check", f"expected: {known}")
-        for resync in found.values():
-            least = min(rate, resync.settings.speed_min)
-            resync.settings = replace(resync.settings, speed_min=least, speed_max=rate)
+        for array, resync in found.items():
+            least = self._least_speeds.setdefault(array, resync.settings.speed_min)
+            resync.settings = replace(resync.settings, speed_min=min(rate, least), speed_max=rate)
         words = {"recover": "rebuild"}
         named = " and ".join(f"{words.get(each.action, each.action)} of {array}" for array, each in found.items())
         return f"{named}: {format_rate(rate)} at most"

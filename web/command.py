@@ -41,8 +41,9 @@ def web_command(
     """Explore designs in a browser: build, run, compare, see why."""
     if importlib.util.find_spec("streamlit") is None:
         raise InputError("raidsim web", "Streamlit is not installed", how_to_install("web"))
-    if operate and (served is None or not is_local(host)):
-        found = "it without --serve" if served is None else f"it with {host}, which other machines may reach"
+    if operate and (served is None or allow_host or not is_local(host)):
+        other = f"--allow-host {allow_host[0]}" if allow_host else host
+        found = "it without --serve" if served is None else f"it with {other}, which other machines may reach"
         raise InputError("--operate", f"found {found}", "expected: --serve SOCKET, and an address of this machine")
     check_address(host, port, expose)
     shown = f"[{host}]" if ":" in host else host

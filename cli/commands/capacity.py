@@ -75,7 +75,7 @@ def capacity_command(
         price=price,
     )
     lasting = None if written is None else _endurance(level, drives - spares, str(drive), groups, written)
-    power = _power(drives, drive, watts, energy_price)
+    power = _power(drives, spares, drive, watts, energy_price)
     iops = _random_iops(level, drives, str(drive), spares, groups) if performance else None
     if as_json:
         told = {**dataclasses.asdict(plan), "cost_per_tb": plan.cost_per_tb, "random_iops": iops}
@@ -95,16 +95,18 @@ def _endurance(level: str, members: int, model: str, groups: int | None, written
     """How long the drives last; None if their data sheet gives no endurance."""
     spec = catalogued(model)
     if not isinstance(spec, SolidStateSpec):
-        raise InputError("--written", f"found it with {model}, a hard disk", "expected a solid-state drive")
+        raise InputError("--written", f"found it with {model}, a hard disk", "expected: a solid-state drive")
     a_day = parse_size(written, "--written")
     if a_day <= 0:
-        raise InputError("--written", f"found {written}", "expected more than 0 bytes a day")
+        raise InputError("--written", f"found {written}", "expected: more than 0 bytes a day")
     layout = layout_for(level, members, CHUNK, spec.capacity - DATA_OFFSET, groups=groups)
     return endurance(layout, spec, a_day)
 
 
-def _power(drives: int, model: str | None, watts: float | None, energy_price: float | None) -> PlannedPower | None:
-    """Power of all drives; None if nobody asks for it: neither a drive nor its power is given."""
+def _power(
+    drives: int, spares: int, model: str | None, watts: float | None, energy_price: float | None
+) -> PlannedPower | None:
+    """Power of all drives, hot spares idle; None if nobody asks for it: neither a drive nor its power is given."""
     if watts is not None:
         return PlannedPower(drives * watts, drives * watts, energy_price)
     if model is not None:
@@ -112,7 +114,7 @@ def _power(drives: int, model: str | None, watts: float | None, energy_price: fl
         idle, active = drive_watts(spec, 0.0), drive_watts(spec, 1.0)
         if idle is None or active is None:
             return PlannedPower()
-        return PlannedPower(drives * idle, drives * active, energy_price)
+        return PlannedPower(drives * idle, (drives - spares) * active + spares * idle, energy_price)
     if energy_price is not None:
         raise InputError("--energy-price", "found it without a drive", "expected: --drive MODEL or --watts of a drive")
     return None

@@ -38,6 +38,7 @@ class LiveView:
 
     def start(self) -> None:
         """Begin, in the server's event loop; it goes on until the loop ends."""
+        self._server.looks.latest()  # from here on is counted
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def _run(self) -> None:

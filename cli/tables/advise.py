@@ -37,7 +37,8 @@ def print_advice(console: Console, advice: Advice) -> None:
         taken = _rooms(advice)
         if taken is not None:
             console.print(taken)
-            console.print(Text(_power_note(advice)))
+            if _tells_power(advice):
+                console.print(Text(_power_note(advice)))
     else:
         console.print(Text("\nNothing meets it.", style="bold"))
     close = [each for each in advice.verdicts if each.status == "close"]
@@ -156,14 +157,13 @@ def _rooms(advice: Advice) -> Table | None:
     """What the designs take in the rack and of the socket; None if nothing is known of it and nobody asks."""
     wanted = advice.requirement
     rooms = [(each, room_at_load(each, wanted), room(each.design, wanted).watts) for each in advice.ranked]
-    racked, powered = wanted.chassis is not None, any(most is not None for _, _, most in rooms)
-    asked = wanted.energy_price is not None
-    if not racked and not powered and not asked:
+    racked, powered, asked = wanted.chassis is not None, _tells_power(advice), wanted.energy_price is not None
+    if not racked and not powered:
         return None
     table = Table(title="What it takes", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     table.add_column("layout", overflow="fold")
     headings = ["drives", *(["U"] if racked else [])]
-    headings += ["W at this\nload", "W with all\nbusy", "kWh\na year"] if powered or asked else []
+    headings += ["W at this\nload", "W with all\nbusy", "kWh\na year"] if powered else []
     headings += ["price of\nthat"] if asked else []
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
@@ -176,7 +176,7 @@ def _rooms(advice: Advice) -> Table | None:
         cells = [str(verdict.design.drives)]
         if racked:
             cells.append(f"{taken.rack_units:g}")
-        if powered or asked:
+        if powered:
             known = (taken.watts, most, taken.kwh_a_year)
             cells += ["no figure" if value is None else f"{value:,.0f}" for value in known]
         if asked:
@@ -184,6 +184,12 @@ def _rooms(advice: Advice) -> Table | None:
             cells.append("no figure" if cost is None else f"{cost:,.0f}")
         table.add_row(Text(f"  {_row_words(verdict)}"), *cells)
     return table
+
+
+def _tells_power(advice: Advice) -> bool:
+    """Whether the power of a design is known, or somebody asks for it."""
+    wanted = advice.requirement
+    return wanted.energy_price is not None or any(room(each.design, wanted).watts is not None for each in advice.ranked)
 
 
 def _power_note(advice: Advice) -> str:

@@ -72,7 +72,7 @@ class DriveStatistics(Device):
         self._base = self._totals()
 
     def _occupy(self, seconds: float) -> None:
-        """Keep the controller busy for so long (s) after the command that it has just taken."""
+        """Keep the controller busy for `seconds` after the command that it has just taken."""
         self._command_free += seconds
         self.moving_s += seconds
 

@@ -215,7 +215,7 @@ class RequirementSpec(Spec):
     chassis
         What the drives are put into.
     rack_units, power
-        Most height in the rack, and most power (W) of chassis and drives, all of them busy.
+        Most height in the rack, and most power (W) of chassis and drives, busy but for hot spares.
     energy_price
         Price of a kWh.
     headroom

@@ -70,6 +70,12 @@ def test_a_limit_slows_a_rebuild_and_gives_the_disks_to_the_client(tmp_path: Pat
             assert tell(control, "limit", rate="1MiB/s")["done"] == "rebuild of md0: 1 MiB/s at most"
         assert "expected: md0" in tell(control, "limit", rate=1e6, array="md1")["error"]
         assert not tell(control, "limit", rate="0MB/s")["ok"]
+        least = []
+        for rate in ("100kB/s", "200MB/s"):
+            assert tell(control, "limit", rate=rate)["ok"]
+            [(_, resync)] = server.array.at_work()
+            least.append(resync.settings.speed_min)
+        assert least == [1e5, 1000 * 1024], "the least speed comes back with a higher limit"
     assert took[1] < 0.5 * took[0]
 
 

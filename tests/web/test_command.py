@@ -28,7 +28,14 @@ def test_other_machines_are_let_in_only_when_asked_for_twice(capsys: pytest.Capt
     assert "--yes-expose" in refused(capsys, "--host", host)
 
 
-@pytest.mark.parametrize("options", [(), ("--serve", "c.sock", "--host", "0.0.0.0", "--yes-expose")])
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--serve", "c.sock", "--host", "0.0.0.0", "--yes-expose"),
+        ("--serve", "c.sock", "--allow-host", "public.example"),
+    ],
+)
 def test_a_served_array_is_operated_from_this_machine_only(
     capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
 ) -> None:

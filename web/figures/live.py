@@ -73,7 +73,7 @@ def lateness_words(look: Look) -> str:
 
 
 def is_late(look: Look) -> bool:
-    """Whether the answers are too late to show what the array is like."""
+    """Whether the answers are so late that clients see a slower array."""
     return look.late_share is not None and look.late_share > MOST_LATE
 
 

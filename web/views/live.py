@@ -39,8 +39,9 @@ def _figures(source: Watched) -> None:
     """What was seen last, and how it has changed."""
     answers, seen = source.seen()
     if not answers:
+        trouble = "The server is of another version of raidsim." if source.is_other_version else "No server answers."
         st.warning(
-            "No server answers." + (" The figures below are its last ones." if seen else " This page goes on asking."),
+            trouble + (" The figures below are its last ones." if seen else " This page goes on asking."),
             icon=":material/link_off:",
         )
     if not seen:

@@ -24,7 +24,7 @@ ACTIONS = ("fail", "insert")
 """What visitors may do to the array, where they may do anything."""
 _EVERY_S = 0.9
 _ANSWER_S = 3.0
-"""A visitor waits this long for a server that does not answer."""
+"""A visitor waits this long for figures. A command to a drive may take longer: a busy server carries it out anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,11 @@ class Watched:
         The control socket of its server.
     operated
         If true, visitors may fail and replace drives.
+
+    Attributes
+    ----------
+    is_other_version
+        Whether the last answer could not be read: that of a server of another version.
     """
 
     def __init__(self, control: Path, operated: bool = False) -> None:
@@ -66,6 +71,7 @@ class Watched:
         self._seen: deque[Seen] = deque(maxlen=KEPT)
         self._asked_s = -_EVERY_S
         self._answers = False
+        self.is_other_version = False
         self._asking = threading.Lock()
 
     def seen(self) -> tuple[bool, tuple[Seen, ...]]:
@@ -75,8 +81,8 @@ class Watched:
                 try:
                     self._take(_SEEN.validate_python(ask(self._control, {"do": "look"}, _ANSWER_S)))
                     self._answers = True
-                except (InputError, ValidationError):  # the page says that no server answers
-                    self._answers = False
+                except (InputError, ValidationError) as error:  # the page says which
+                    self._answers, self.is_other_version = False, isinstance(error, ValidationError)
                 self._asked_s = time.monotonic()
             return self._answers, tuple(self._seen)
 
@@ -98,7 +104,7 @@ class Watched:
         """
         if not self.operated or action not in ACTIONS:
             raise InputError("action", f"found {action}", "expected: a page that was started with --operate")
-        answer = ask(self._control, {"do": action, "drive": drive}, _ANSWER_S)
+        answer = ask(self._control, {"do": action, "drive": drive})
         if not answer.get("ok"):
             raise InputError(action, str(answer.get("error", "no answer"))[:300], "see the server")
         self._asked_s = -_EVERY_S

@@ -94,7 +94,12 @@ def room_refusals(design: Design, requirement: RequirementSpec) -> list[Refusal]
     most = requirement.power
     if most is not None and taken.watts is not None and taken.watts > most:
         found.append(
-            Refusal("power", f"takes {taken.watts:,.0f} W with all drives busy, above {most:,.0f} W", taken.watts, most)
+            Refusal(
+                "power",
+                f"takes {taken.watts:,.0f} W with all but hot spares busy, above {most:,.0f} W",
+                taken.watts,
+                most,
+            )
         )
     return found
 
