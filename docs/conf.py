@@ -47,4 +47,5 @@ autodoc_typehints_description_target = "documented_params"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 
 # In a console a line with "#" is taken for root's prompt, and an apostrophe in a comment of a YAML file for a string.
-suppress_warnings = ["misc.highlighting_failure"]
+# The type `bytes` has the name of attributes.
+suppress_warnings = ["misc.highlighting_failure", "ref.python"]
