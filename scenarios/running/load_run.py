@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration
+from ...model.loads.direct_load import DirectLoad
 from ...model.statistics.batch_means import Estimate
+from ..description.any_workload import LoadsSpec
 from ..description.workloads import LoadSpec
 from ..machine.machine import BuiltMachine
 from .base.run import Run
@@ -64,18 +66,7 @@ class LoadRun(Run):
         self._steady: SteadyState | None = None
         self._slow = SlowStores(machine, [workload])
         if workload.precision is not None:
-            after = [failure.at for failure in machine.scenario.failures]
-            self._steady = SteadyState(
-                machine.engine,
-                machine.loads,
-                precision=workload.precision,
-                warm_up=max([workload.warm_up, *(at for at in after if at < workload.warm_up + workload.duration)]),
-                longest=workload.duration,
-                restart=self._begin,
-                stores=self._slow.look,
-                servers=len(machine.disks),
-                least_ios=self._slow.filling_ios,
-            )
+            self._steady = until_known(machine, workload, [machine.loads], self._slow, self._begin)
 
     @property
     def share(self) -> float:
@@ -131,3 +122,32 @@ class LoadRun(Run):
         self.saturated = steady.saturated
         self.precision_reached = steady.reached
         return steady.windows
+
+
+def until_known(
+    machine: BuiltMachine,
+    workload: LoadSpec | LoadsSpec,
+    loads: Sequence[Sequence[DirectLoad]],
+    slow: SlowStores,
+    restart: Callable[[], None],
+) -> SteadyState:
+    """The measurement of loads that share windows, which ends when each is known as precisely as the workload wants.
+
+    A drive that fails before the shortest measurement would end belongs to the warm-up.
+    """
+    assert workload.precision is not None
+    first, *others = loads
+    shortest = workload.warm_up + workload.duration
+    failures = (failure.at for failure in machine.scenario.failures if failure.at < shortest)
+    return SteadyState(
+        machine.engine,
+        first,
+        others=others,
+        precision=workload.precision,
+        warm_up=max([workload.warm_up, *failures]),
+        longest=workload.duration,
+        restart=restart,
+        stores=slow.look,
+        servers=len(machine.disks),
+        least_ios=slow.filling_ios,
+    )

@@ -20,6 +20,7 @@ from .base.run import Run, latency_summary
 from .base.sample import Sample
 from .base.slow_stores import SlowStores
 from .full_load import kept_busy
+from .load_run import until_known
 from .load_windows import LOOK_S, LoadWindows
 from .steady_state import SteadyState, backlog_grows
 from .summary import cpu_share, latency_figures, prediction_of
@@ -70,20 +71,7 @@ class SeveralLoadsRun(Run):
         if workload.precision is None:
             self.windows = {name: LoadWindows(machine.engine, jobs) for name, jobs in by_name.items()}
             return
-        first, *others = by_name.values()
-        after = [failure.at for failure in machine.scenario.failures]
-        self._steady = SteadyState(
-            machine.engine,
-            first,
-            others=others,
-            precision=workload.precision,
-            warm_up=max([workload.warm_up, *(at for at in after if at < workload.warm_up + workload.duration)]),
-            longest=workload.duration,
-            restart=self._begin,
-            stores=self._slow.look,
-            servers=len(machine.disks),
-            least_ios=self._slow.filling_ios,
-        )
+        self._steady = until_known(machine, workload, list(by_name.values()), self._slow, self._begin)
         self.windows = dict(zip(by_name, self._steady.all_windows, strict=True))
 
     @property
