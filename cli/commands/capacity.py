@@ -59,10 +59,10 @@ def capacity_command(
         raise InputError("--size", "found both --size and --drive" if size else "missing", "expected --size or --drive")
     if performance and drive is None:
         raise InputError(
-            "--performance", "found it without --drive", "expected a drive of the catalogue: --drive MODEL"
+            "--performance", "found it without --drive", "expected: a drive of the catalogue: --drive MODEL"
         )
     if written is not None and drive is None:
-        raise InputError("--written", "found it without --drive", "expected a drive of the catalogue: --drive MODEL")
+        raise InputError("--written", "found it without --drive", "expected: a drive of the catalogue: --drive MODEL")
     bytes_each = catalogued(drive).capacity if drive is not None else parse_size(size, "--size")
     plan = capacity_plan(
         level,

@@ -32,7 +32,7 @@ def with_others(spec: ScenarioSpec, requirement: RequirementSpec) -> ScenarioSpe
             beyond = other.beyond(target, devices.capacity(target))
             if beyond is not None:
                 field, found = beyond
-                raise InputError(f"beside[{i}].{field}", f"found {found}", f"expected a part of {spec.name}")
+                raise InputError(f"beside[{i}].{field}", f"found {found}", f"expected: a part of {spec.name}")
     of_run = {"warm_up", "duration", "precision", "phases"}
     required = NamedLoad.model_validate({**load.model_dump(exclude_unset=True, exclude=of_run), "name": REQUIRED})
     several = LoadsSpec(

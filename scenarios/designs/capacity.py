@@ -164,7 +164,7 @@ def capacity_plan(
     if not 0 <= spares < drives:
         raise InputError("spares", f"{spares} of {drives} drives", f"expected 0 to {drives - 1}")
     if drive_bytes <= DATA_OFFSET:
-        raise InputError("size", f"{drive_bytes} bytes", f"expected more than the {DATA_OFFSET} that md keeps")
+        raise InputError("size", f"{drive_bytes} bytes", f"expected: more than the {DATA_OFFSET} that md keeps")
     layout = layout_for(level, drives - spares, chunk, drive_bytes - DATA_OFFSET, groups=groups)
     kept = _kept(file_system, layout.capacity)
     usable = max(0, layout.capacity - kept)

@@ -252,7 +252,7 @@ def test_other_loads_are_there_and_the_limits_are_those_of_the_required_one() ->
     assert beside.iops == pytest.approx(alone.iops, rel=0.1)
     full = run_task(both, Task(design, "full", 150, 300))
     assert full.iops > 2 * beside.iops
-    with pytest.raises(InputError, match=r"beside\[0\].span: found .* expected a part of RAID 10"):
+    with pytest.raises(InputError, match=r"beside\[0\].span: found .* expected: a part of RAID 10"):
         run_task(wanted(**EASY, beside=[{**stream, "span": "900TB"}]), Task(design, "brief", 150, 300))
 
 
