@@ -75,7 +75,7 @@ class BlkMqQueue(SubmittingThreads):
         (block/blk-core.c, submit_bio_noacct, takes both flags off).
     max_segments
         Pieces of memory that a request may consist of. md's threads of RAID 4, 5 and 6 submit a bio for each page of a
-        stripe head, and each bio is a piece of its own, also next to another one in memory: so their requests have
+        stripe head, and each bio is a separate piece, even next to another one in memory: so their requests have
         this number of pages at most (block/blk-merge.c, ll_new_hw_segment and ll_merge_requests_fn).
     busy_ticks
         What iostat's ``%util`` counts (:mod:`.io_statistics`).

@@ -30,7 +30,7 @@ class FairShare:
     Parameters
     ----------
     cpu
-        Its cores; with several, a program is taken to use the time of the average core.
+        Its cores; with several, raidsim assumes that a program uses the time of the average core.
     """
 
     __slots__ = ("_ahead_s", "_cpu", "_programs_s")

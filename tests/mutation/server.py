@@ -78,7 +78,7 @@ class Plan:
 
     @property
     def waiting(self) -> Path:
-        """A line for each mutant that needs a process of its own."""
+        """A line for each mutant that needs a separate process."""
         return Path(self.folder, "waiting.jsonl")
 
     @property

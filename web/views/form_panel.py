@@ -61,7 +61,7 @@ HELP = {
     "network": "The load runs on clients, which reach the machine over it; none: on the machine itself.",
     "clients": "The jobs are assigned to the clients in turn.",
     "nfsd": "Each thread works on one request at a time.",
-    "loads": "For example a backup next to the users. Each load has figures of its own on the page Result.",
+    "loads": "For example a backup next to the users. The page Result has the figures of each load.",
     "parts": "For example a backup at night. Each part is simulated alone; the result is the mean of the day.",
     "length": "How many I/Os are simulated; longer runs have narrower intervals.",
     "seed": "Starts the random numbers; the same seed gives the same result to the last digit.",

@@ -39,7 +39,7 @@ class Progress:
             self._tell(found)
 
     def within(self, share: Callable[[], float]) -> None:
-        """The current part is told by a function of its own."""
+        """A separate function gives the current part."""
         self._within = share
 
     @contextmanager
