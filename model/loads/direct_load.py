@@ -351,11 +351,13 @@ class ClosedLoad(DirectLoad):
             self._submit_batch()
             host, cpu = self._host, self._cpu
             if host is not None and cpu is not None:
-                seconds = host.take_passing_s(self._stream) + host.stalled_s(self._stream, self._engine._now)
-                if seconds and not self._may_submit():
-                    cpu.spend(seconds, self._core)
+                # md works before the drive does, so the thread pays that before its next I/O, not while this one runs.
+                self._spun_s = host.take_passing_s(self._stream)
+                stalled_s = host.stalled_s(self._stream, self._engine._now)
+                if stalled_s and not self._may_submit():
+                    cpu.spend(stalled_s, self._core)
                 else:
-                    self._spun_s = seconds
+                    self._spun_s += stalled_s
         if self._may_submit():
             self._work()
         else:
