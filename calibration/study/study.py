@@ -118,7 +118,7 @@ class StudySpec(StudyDocument):
     def _check_parameters_act(self) -> None:
         """Refuse factors on a kernel or a machine that no run has: they change nothing, so no fit can find them."""
         used = {
-            "kernels": list(dict.fromkeys(each.kernel for each in (*self.cases, *self.runs.values()))),
+            "kernels": list(dict.fromkeys([*(c.kernel for c in self.cases), *(r.kernel for r in self.runs.values())])),
             "machines": list(dict.fromkeys(run.machine for run in self.runs.values() if run.machine is not None)),
         }
         for i, parameter in enumerate(self.parameters):
