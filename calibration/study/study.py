@@ -50,6 +50,7 @@ class StudySpec(StudyDocument):
         builder = RunBuilder(self, {})
         for name, run in self.runs.items():
             self._check_run(name, run, builder)
+        self._check_parameters_act()
         self._check_cells()
         self._check_claims()
         self._check_suspects()
@@ -113,6 +114,19 @@ class StudySpec(StudyDocument):
             value = None
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
             raise refusal(f"{path} is no positive number of the study", f"expected: {PATHS}", at)
+
+    def _check_parameters_act(self) -> None:
+        """Refuse factors on a kernel or a machine that no run has: they change nothing, so no fit can find them."""
+        used = {
+            "kernels": list(dict.fromkeys([*(c.kernel for c in self.cases), *(r.kernel for r in self.runs.values())])),
+            "machines": list(dict.fromkeys(run.machine for run in self.runs.values() if run.machine is not None)),
+        }
+        for i, parameter in enumerate(self.parameters):
+            for path in parameter.paths:
+                kind, _, rest = path.partition(".")
+                if kind in used and not any(rest.startswith(f"{name}.") for name in used[kind]):
+                    known = ", ".join(f"{kind}.{name}" for name in used[kind])
+                    raise refusal(f"{path}, which no run has", f"expected: {known}", ("parameters", i, "paths"))
 
     def _check_run(self, name: str, run: RunSpec, builder: RunBuilder) -> None:
         at: Place = ("runs", name)

@@ -66,6 +66,8 @@ class FioEngine:
         "_host",
         "_is_async",
         "_outstanding",
+        "_passed_ahead_s",
+        "_passing_s",
         "_position",
         "_queued",
         "_seeks",
@@ -115,6 +117,8 @@ class FioEngine:
         self.counting = timing.ramp_s <= 0
         self.cpu_s = self.owed_s = 0.0
         self.statistics = FioStatistics(engine._now)
+        # What md takes of the thread for each I/O, as the last submission showed, and what is paid of it too early.
+        self._passing_s = self._passed_ahead_s = 0.0
         if timing.direct:
             host.passing_s[issuer] = 0.0
 
@@ -148,9 +152,12 @@ class FioEngine:
         """Submit what is queued: one io_submit, or one pread or pwrite."""
         queued, self._queued = self._queued, []
         count, statistics, engine = len(queued), self.statistics, self._engine
-        seconds = count * self._submit_s
+        # md passes an I/O on before a drive has it, but says only then what that took. So the thread pays here what
+        # its last I/Os took, and the difference afterwards.
+        ahead = max(0.0, count * self._passing_s - self._passed_ahead_s)
+        seconds = count * self._submit_s + ahead
         statistics.user_s += count * self._user_s
-        statistics.system_s += count * (self._submit_s - self._user_s)
+        statistics.system_s += seconds - count * self._user_s
         self.cpu_s += seconds
         owed, self.owed_s = self.owed_s + seconds, 0.0
         began = self._resumes() + owed - seconds
@@ -164,7 +171,9 @@ class FioEngine:
         self._outstanding += count
         statistics.submitted(count, self._outstanding)
         now, is_async, syncs = engine._now, self._is_async, self._timing.sync_writes
-        host, issuer, stalled, passing = self._host, self.issuer, 0.0, 0.0
+        host, issuer, stalled, late = self._host, self.issuer, 0.0, 0.0
+        ahead += self._passed_ahead_s
+        passing = 0.0
         for file, op, offset, size, began_s in queued:
             if file.inode is not None and (self._seeks or not file.on_device):
                 yield from self._wait_for_inode(file.inode, file, offset, size)
@@ -174,13 +183,17 @@ class FioEngine:
             if host.stalled_issuer == issuer:
                 stalled = host.stalled_s(issuer, now)
             passing += host.take_passing_s(issuer)
+            if passing > ahead:
+                late = passing - ahead
             if is_async:
-                parent[1] = now + passing
-                statistics.directions[op].slat.add(now + stalled + passing - began_s)
+                parent[1] = now + late
+                statistics.directions[op].slat.add(now + stalled + late - began_s)
             if not file.device.has_room:
                 yield from self._slept(file)
-        if stalled or passing:
-            self._spend(stalled + passing)
+        self._passing_s = passing / count
+        self._passed_ahead_s = max(0.0, ahead - passing)
+        if stalled or late:
+            self._spend(stalled + late)
         for device in devices:
             device.unplug()
 

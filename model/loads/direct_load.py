@@ -298,8 +298,7 @@ class ClosedLoad(DirectLoad):
         self._submit_s = submit_s
         self._complete_s = complete_s
         self._wake_s = wake_s
-        self._woken_s = 0.0
-        self._spun_s = 0.0
+        self._woken_s = self._spun_s = 0.0
         self._cpu = cpu if submit_s or complete_s else None
         self._core = core_of(issuer, device, cpu)
         self._host = host
@@ -351,11 +350,12 @@ class ClosedLoad(DirectLoad):
             self._submit_batch()
             host, cpu = self._host, self._cpu
             if host is not None and cpu is not None:
-                seconds = host.take_passing_s(self._stream) + host.stalled_s(self._stream, self._engine._now)
-                if seconds and not self._may_submit():
-                    cpu.spend(seconds, self._core)
-                else:
-                    self._spun_s = seconds
+                stalled_s = host.stalled_s(self._stream, self._engine._now)
+                if stalled_s and not self._may_submit():
+                    cpu.spend(stalled_s, self._core)
+                    stalled_s = 0.0
+                # md works before the drive does, so the thread pays that before its next I/O, not while this one runs.
+                self._spun_s = host.take_passing_s(self._stream) + stalled_s
         if self._may_submit():
             self._work()
         else:

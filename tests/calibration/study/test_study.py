@@ -194,6 +194,11 @@ BAD_RUNS: dict[str, tuple[str, Any, str]] = {
     "a path to words": ("parameters.0.paths", ["machine.cpu.name"], r"parameters\[0\].paths: .*machine.cpu.name"),
     "a path to a price of nothing": ("parameters.0.paths", ["machine.cpu.prices.putc"], r"paths: .*putc"),
     "a path into nothing": ("parameters.0.paths", ["machine.drives.sda"], r"paths: .*machine.drives.sda"),
+    "a path to a kernel that no run has": (
+        "parameters.0.paths",
+        ["kernels.linux-6.1.path_length"],
+        r"parameters\[0\].paths: found kernels.linux-6.1.path_length, which no run has; expected: kernels.linux-2",
+    ),
     "neither seed nor further": ("report", "third", r"report: .*seed, further"),
 }
 
@@ -246,6 +251,10 @@ def test_a_study_of_several_machines_names_one_in_every_run() -> None:
     builder = RunBuilder(validate(StudySpec, document), {"bus": 2.0})
     assert builder.scenario("both").machine.links["pci"].rate == pytest.approx(115e6)
     assert builder.scenario("stripe").machine.links["pci"].rate == pytest.approx(115e6)
+    unused = {**document, "machines": {**document["machines"], "spare": other}}
+    unused["parameters"] = [{**document["parameters"][0], "paths": ["machines.spare.links.pci.rate"]}]
+    with pytest.raises(InputError, match=r"found machines.spare.\S+, which no run has; expected: machines.fast"):
+        validate(StudySpec, unused)
     with pytest.raises(InputError, match=r"machines: found machine and machines"):
         validate(StudySpec, {**document, "machine": other})
     document["runs"]["one"]["machine"] = "medium"

@@ -92,6 +92,28 @@ def test_the_cpu_limits_and_is_shared() -> None:
         assert sum(load.reads for load in loads) == pytest.approx(10_000, rel=0.01)
 
 
+def test_a_thread_pays_for_md_before_its_next_io() -> None:
+    """Protects single I/Os on arrays: md's 0.5 ms come before the drive's 1 ms, so a loop takes both. Of 8 outstanding
+    on 8 drives the thread is the limit. Counter-test: a load that does not pay for it is not slower.
+    """
+
+    class Passing(Wrapper):
+        """Takes CPU time for each I/O before the device has it, as md does."""
+
+        def submit(self, request: Request) -> None:
+            host.pass_on(5e-4, request.issuer)
+            super().submit(request)
+
+    for depth, pays, loop_s in ((1, True, 1.6e-3), (8, True, 6e-4), (1, False, 1.1e-3)):
+        engine = Engine()
+        cpu = Cpu(engine, 8)
+        host = Host(cpu)
+        below = Passing(device(engine, 8))
+        load = ClosedLoad(engine, below, size=4096, depth=depth, submit_s=1e-4, cpu=cpu, host=host if pays else None)
+        engine.run(until=1.0)
+        assert load.reads == pytest.approx(1 / loop_s, rel=0.02)
+
+
 def test_a_batch_is_plugged_and_one_at_a_time_is_not() -> None:
     """io_submit of eight sequential I/Os makes one request; one I/O at a time makes eight."""
 
