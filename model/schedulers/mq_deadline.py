@@ -1,7 +1,9 @@
-"""mq-deadline of Linux 6.1: batches in order of address, with a deadline for every request.
+"""mq-deadline of Linux: batches in order of address, with a deadline for every request.
 
-Reads go before writes, but a write waits for no more than `writes_starved` batches of reads. Source:
-block/mq-deadline.c (__dd_dispatch_request, deadline_move_request).
+Reads go before writes, but a write waits for no more than `writes_starved` batches of reads. Until 6.4 a batch goes on
+with the request that waited above the last one when that was dispatched. Since 6.5 it goes on with what waits above it
+now, so a stream whose next request has come meanwhile keeps its batch, and starts the next one. Source:
+block/mq-deadline.c (__dd_dispatch_request, deadline_move_request; since 6.5 deadline_from_pos and latest_pos).
 """
 
 from __future__ import annotations
@@ -26,11 +28,13 @@ class MqDeadline(Scheduler):
 
     __slots__ = (
         "_batched",
+        "_by_position",
         "_direction",
         "_expire_s",
         "_fifo",
         "_fifo_batch",
         "_following",
+        "_latest",
         "_number",
         "_sorted",
         "_starved",
@@ -43,11 +47,13 @@ class MqDeadline(Scheduler):
         self._expire_s = (settings.read_expire, settings.write_expire)
         self._fifo_batch = settings.fifo_batch
         self._writes_starved = settings.writes_starved
+        self._by_position = settings.batch_follows == "position"
         self._sorted: tuple[list[tuple[int, int, QueuedRequest]], list[tuple[int, int, QueuedRequest]]] = ([], [])
         # In order of arrival, by the request's number.
         self._fifo: tuple[dict[int, QueuedRequest], dict[int, QueuedRequest]] = ({}, {})
         # What followed the last dispatched request in address order when that was dispatched.
         self._following: list[QueuedRequest | None] = [None, None]
+        self._latest = [0, 0]  # where the last dispatched request of each direction begins (bytes)
         self._direction = WRITE
         self._batched = 0
         self._starved = 0
@@ -64,26 +70,40 @@ class MqDeadline(Scheduler):
 
     def next(self, now: float) -> QueuedRequest | None:
         """The next request of the batch, or the first of a new one."""
-        following = self._following[self._direction]
+        following = self._next_above(self._direction)
         if following is not None and self._batched < self._fifo_batch:
             return self._move(following)
         turn = self._turn(now)
         if turn is None:
             return None
         oldest, expired = turn
-        following = self._following[self._direction]
+        following = self._next_above(self._direction)
         self._batched = 0
         return self._move(oldest if following is None or expired else following)
 
     def passes(self, queued: QueuedRequest) -> bool:
-        """See :meth:`Scheduler.passes`: alone, it is the oldest of its direction and the first of a new batch."""
+        """See :meth:`Scheduler.passes`: alone, it is the oldest of its direction, and may continue a batch."""
         self._number += 1
         queued.passes = self._number
-        self._direction = queued.op & WRITE
-        if self._direction == WRITE:
+        direction = queued.op & WRITE
+        above = self._by_position and direction == self._direction and queued.offset >= self._latest[direction]
+        self._latest[direction] = queued.offset
+        if above and self._batched < self._fifo_batch:
+            self._batched += 1
+            return True
+        self._direction = direction
+        if direction == WRITE:
             self._starved = 0
         self._batched = 1
         return True
+
+    def _next_above(self, direction: int) -> QueuedRequest | None:
+        """The request of a direction that follows its last dispatched one by address."""
+        if not self._by_position:
+            return self._following[direction]
+        ordered = self._sorted[direction]
+        at = bisect_left(ordered, (self._latest[direction], 0))
+        return ordered[at][2] if at < len(ordered) else None
 
     def _turn(self, now: float) -> tuple[QueuedRequest, bool] | None:
         """Choose the direction of the next batch; its oldest request, and whether that has expired."""
@@ -110,6 +130,7 @@ class MqDeadline(Scheduler):
         ordered = self._sorted[direction]
         at = bisect_left(ordered, (queued.position, queued.passes))
         ordered.pop(at)
+        self._latest[direction] = queued.position
         self._following[direction] = ordered[at][2] if at < len(ordered) else None
         del self._fifo[direction][queued.passes]
         return self._take(queued)

@@ -6,6 +6,8 @@ scheduler that is not the kernel's own choice.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ..files.description import Duration, Spec
 
 
@@ -69,9 +71,13 @@ class DeadlineSettings(Spec):
         Requests of one direction in a batch.
     writes_starved
         Batches of reads that may go before waiting writes.
+    batch_follows
+        The request that follows the last dispatched one by address, of mq-deadline. "queued": the one that waited there
+        when that was dispatched. "position": the first one that waits there when the drive has room (6.5).
     """
 
     read_expire: Duration = 0.5
     write_expire: Duration = 5.0
     fifo_batch: int = 16
     writes_starved: int = 2
+    batch_follows: Literal["queued", "position"] = "queued"

@@ -11,6 +11,7 @@ from ...model.schedulers import (
     Cfq,
     CfqSettings,
     Deadline,
+    DeadlineSettings,
     Kyber,
     LinusElevator,
     MqDeadline,
@@ -39,7 +40,7 @@ def made_scheduler(plan: QueuePlan, engine: Engine, readers: Readers) -> Schedul
             return Disksort(largest)
         case "deadline" | "mq-deadline":
             order = Deadline if plan.scheduler == "deadline" else MqDeadline
-            return order(largest, section if plan.usual else None)
+            return order(largest, section if plan.usual else DeadlineSettings(batch_follows=section.batch_follows))
         case "cfq":
             tunables: CfqSettings = section if plan.usual else CfqSettings()
             if not (section.idles_on_solid or plan.rotational) and plan.depth > 1:

@@ -205,6 +205,32 @@ def test_age_bounds_the_wait() -> None:
     assert waits[0.06] < 0.2 * waits[0.006]
 
 
+def _longest_wait(spec: DriveSpec) -> float:
+    """The longest wait (s) of eight random reads, one at a time, next to four sequential reads of 1 MiB."""
+    engine = Engine(3)
+    disk = HardDisk(engine, spec, "disk")
+    ClosedLoad(engine, disk, size=MIB, sequential=True, depth=4)
+    engine.run_to(0.3)
+    random = ClosedLoad(engine, disk, size=4 * KIB, depth=1, name="random")
+    while random.reads < 8:
+        engine.run_to(engine.now + 0.1)
+    return random.read_latency.max
+
+
+_SLOW = tuple(name for name in QUEUING if hard_disk(name).rotation <= 7200)
+
+
+@pytest.mark.parametrize("name", _SLOW[::6])
+def test_a_random_read_next_to_a_stream_waits_as_long_as_on_real_drives(name: str) -> None:
+    """Found on many models: a limit of 1 to 4 s, depending on the model (A. Motin, openzfs/zfs #15270, 2023).
+
+    Counter-test: ten times the weight of age makes the wait shorter than on any of them.
+    """
+    spec = hard_disk(name)
+    assert 1 < _longest_wait(spec) < 4
+    assert _longest_wait(spec.with_values(queue_age_weight=10 * spec.queue_age_weight)) < 0.7
+
+
 def test_a_deep_queue_does_not_get_stuck_in_order_of_arrival() -> None:
     """Bistability: a queue that was twice as long for a while comes back to the throughput it had before."""
     engine = Engine(1)

@@ -130,7 +130,7 @@ def test_a_kernel_may_be_given_by_what_differs() -> None:
     assert new.crypt.queues is old.crypt.queues is True, "not said again"
     for section in ("cache", "read_ahead", "raid5", "raid1", "resync", "pipe"):
         assert getattr(new, section) == getattr(old, section)
-    said = {"busy_ticks", "plugs_writes_above", "write_share", "write_share_per_word", "source"}
+    said = {"batch_follows", "busy_ticks", "plugs_writes_above", "write_share", "write_share_per_word", "source"}
     assert new.queue.model_dump(exclude=said) == old.queue.model_dump(exclude=said)
 
 

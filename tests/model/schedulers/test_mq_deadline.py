@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+import pytest
+
 from raidsim.model.core.request import READ, WRITE, Request
 from raidsim.model.schedulers import DeadlineSettings, MqDeadline
+from raidsim.model.schedulers.base import QueuedRequest
 
 KIB = 1024
 
@@ -58,6 +63,50 @@ def test_an_expired_request_goes_before_its_address() -> None:
     scheduler = queue(reads=[800, 0, *(8 * i for i in range(101, 120))])
     assert order(scheduler, 0.0, 16)[-1] == "r920"
     assert order(scheduler, 0.6, 1) == ["r0"]
+
+
+def _beside_a_stream(batch_follows: Literal["queued", "position"], far_kib: int) -> float:
+    """When a read elsewhere is dispatched (s), if the next read of a stream comes every 10 ms, after the last went."""
+    scheduler = queue(DeadlineSettings(batch_follows=batch_follows), reads=[1000])
+    assert order(scheduler, 0.0, 1) == ["r1000"]
+    scheduler.add(Request(READ, far_kib * KIB, 4 * KIB, lambda _: None), 0.0)
+    for turn in range(1, 100):
+        now = turn / 100
+        scheduler.add(Request(READ, (1000 + 8 * turn) * KIB, 4 * KIB, lambda _: None), now)
+        if order(scheduler, now, 1) == [f"r{far_kib}"]:
+            return now
+    return float("inf")
+
+
+@pytest.mark.parametrize("far_kib", [8, 900_000])
+def test_a_stream_keeps_its_turn_since_6_5(far_kib: int) -> None:
+    """A read below or above a stream waits for its deadline, and for the batch's end.
+
+    Counter-test: until 6.4 the batch goes on with what waited at the last dispatch, not with the next read.
+    """
+    assert 0.5 <= _beside_a_stream("position", far_kib) <= 0.5 + 0.16
+    assert _beside_a_stream("queued", far_kib) < 0.03
+
+
+def test_a_lone_request_continues_a_batch_of_position() -> None:
+    """Each dispatched as it comes: the seventeenth of a stream starts a batch, as it would from the queue."""
+    reads = [8 * number for number in range(1, 40)]
+    found = []
+    for alone in (True, False):
+        scheduler = MqDeadline(1 << 20, DeadlineSettings(batch_follows="position"))
+        scheduler.done = lambda _: None
+        for kib in reads:
+            request = QueuedRequest(Request(READ, kib * KIB, 4 * KIB, lambda _: None), 0.0, lambda _: None)
+            if alone:
+                scheduler.passes(request)
+            else:
+                scheduler.insert(request, 0.0)
+                assert scheduler.next(0.0) is request
+        # The batch has 7 of 16 requests; then the oldest read is due, as it has expired.
+        for kib in (0, *range(1000, 1200, 8)):
+            scheduler.add(Request(READ, kib * KIB, 4 * KIB, lambda _: None), 1.0)
+        found.append(order(scheduler, 2.0).index("r0"))
+    assert found == [9, 9]
 
 
 def test_neighbours_merge_at_both_ends_up_to_the_limit() -> None:

@@ -106,6 +106,14 @@ def test_cfq_idles_on_flash_no_more(kernel: str, idle_s: float) -> None:
     assert queue(kernel=kernel, model=DISK).scheduler._slice_idle_s == 0.008  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(("kernel", "since"), [("linux-6.1", False), ("linux-6.6", True), ("linux-6.18", True)])
+def test_mq_deadline_goes_on_by_position_since_6_5(kernel: str, since: bool) -> None:
+    """The kernel's version decides, also for a drive whose own choice would be none."""
+    for model in (DISK, NVME):
+        scheduler = queue(kernel=kernel, model=model, scheduler="mq-deadline").scheduler
+        assert scheduler._by_position is since  # type: ignore[union-attr]
+
+
 def test_requests_and_their_size_are_set() -> None:
     """nr_requests are tags of the scheduler, or of the drive without one; max_request is where I/Os are split."""
     usual, fewer = queue(), queue(nr_requests=8, max_request="128KiB")
