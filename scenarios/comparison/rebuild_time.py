@@ -260,7 +260,8 @@ def _brief(spec: ScenarioSpec, workload: Workload) -> LoadRun | SeveralLoadsRun 
         return IdleRun(BuiltMachine(spec.model_copy(update={"workload": idle})), idle)
     if isinstance(workload, LoadsSpec):
         # All of them at the same time: a rebuild takes longer than any load is there.
-        loads = workload.changed(begin=None, end=None).model_copy(update={**brief, "precision": None})
+        loads = without_phases(workload).changed(begin=None, end=None)
+        loads = loads.model_copy(update={**brief, "precision": None})
         return SeveralLoadsRun(
             BuiltMachine(spec.model_copy(update={"workload": loads})), loads, ends_early=True, enough=_Known()
         )
