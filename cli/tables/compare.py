@@ -18,6 +18,7 @@ from ...api.support.figures import (
     probability,
     rebuild_time,
     speed_figures,
+    speed_titles,
     survived,
     three_digits,
     unit_of,
@@ -62,7 +63,7 @@ def print_comparison(console: Console, title: str, found: Comparison, settings: 
         _print(console, _risks(possible))
     if any(each.facts is not None and each.facts.cost is not None for each in possible):
         _print(console, _costs(possible))
-    if any(each.power is not None and not each.power.all_unknown for each in possible):
+    if any(each.power is not None and each.power.kwh_a_year is not None for each in possible):
         _print(console, _power(possible))
     for each in possible:
         if each.curve is not None:
@@ -99,7 +100,7 @@ def _table(title: str, columns: Sequence[str], whole: bool = True, parts: bool =
         table.add_column("load or\nphase", no_wrap=True)
     table.add_column("design" if parts else "", justify="right", no_wrap=True)
     if not parts:
-        table.add_column("design")
+        table.add_column("design", min_width=8)
     for column in columns:
         table.add_column(column, justify="right", no_wrap=whole)
     return table
@@ -111,11 +112,12 @@ def _row(table: Table, each: Measured, cells: Sequence[str]) -> None:
 
 def _speed(designs: Sequence[Measured]) -> Table:
     names = speed_figures(designs)
-    table = _table("Speed", [SPEED[name][0] for name in names])
+    titles = speed_titles([each.estimates for each in designs])
+    table = _table("Speed", [titles[name][0] for name in names])
     for each in designs:
         cells = []
         for name in names:
-            estimate, scale = each.estimates.get(name), SPEED[name][1]
+            estimate, scale = each.estimates.get(name), titles[name][1]
             cells.append("" if estimate is None else _with_interval(estimate, scale))
         _row(table, each, cells)
     return table
@@ -280,7 +282,7 @@ def _power(designs: Sequence[Measured]) -> Table:
     for each in designs:
         power = each.power
         if power is None or power.kwh_a_year is None:
-            _row(table, each, ["no figure", "", "", ""])
+            _row(table, each, ["not known", "", "", ""])
             continue
         watts = [
             "" if value is None else watts_words(value) for value in (power.watts, power.idle_watts, power.active_watts)
@@ -358,11 +360,9 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
             lines.append(_assumed(services.pop()))
         specs = [each.design.spec for each in found.designs if each.risk and each.design.spec is not None]
         lines += _assumed_rates(specs)
-    powers = [each.power for each in found.designs if each.power is not None]
-    if any(not power.all_unknown for power in powers):
-        missing = tuple(dict.fromkeys(model for power in powers for model in power.unknown))
-        if missing:
-            lines.append(f"power: {no_figure(missing)}")
+    missing = tuple(dict.fromkeys(model for each in found.designs if each.power for model in each.power.unknown))
+    if missing:
+        lines.append(f"power: {no_figure(missing)}")
     if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
         lines.append("=: the interval covers 0, so the two are not told apart")
     return lines + evidence_lines(each.design.spec for each in found.designs if each.facts and each.design.spec)
