@@ -100,7 +100,7 @@ def _table(title: str, columns: Sequence[str], whole: bool = True, parts: bool =
         table.add_column("load or\nphase", no_wrap=True)
     table.add_column("design" if parts else "", justify="right", no_wrap=True)
     if not parts:
-        table.add_column("design", min_width=8)
+        table.add_column("design", min_width=6)
     for column in columns:
         table.add_column(column, justify="right", no_wrap=whole)
     return table
