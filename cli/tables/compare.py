@@ -239,7 +239,7 @@ def _rebuilds(designs: Sequence[Measured]) -> Table:
             words = "refused" if each.rebuild_refused else "none"
             _row(table, each, [words, "", words, ""])
             continue
-        loaded = "does not finish while the array is saturated" if times.starves else rebuild_time(times.loaded_s)
+        loaded = "does not finish" if times.starves else rebuild_time(times.loaded_s)
         _row(table, each, [rebuild_time(times.idle_s), times.idle_limit, loaded, times.loaded_limit])
     return table
 

@@ -59,8 +59,8 @@ class RebuildTimes:
     idle_limit, loaded_limit
         What sets the pace of each, in words.
     starves
-        Whether the rebuild gets less under the load than the least that md grants it (speed_limit_min): the array is
-        saturated, and the rebuild does not finish while it is.
+        Whether the load leaves the rebuild less than the least that md grants it (speed_limit_min), so that it does not
+        finish under this load.
     """
 
     idle_s: float

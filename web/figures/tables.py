@@ -196,7 +196,7 @@ def _planned(each: Alternative, priced: bool) -> tuple[Cell, ...]:
     if times is None:
         rebuild = ("unknown", "unknown") if facts.survives_any and risk is None else ("none", "none")
     else:
-        loaded = "does not finish while the array is saturated" if times.starves else rebuild_time(times.loaded_s)
+        loaded = "does not finish" if times.starves else rebuild_time(times.loaded_s)
         rebuild = (rebuild_time(times.idle_s), loaded)
     if risk is None:
         loss = ("unknown", "unknown")
