@@ -14,6 +14,7 @@ from .compiled.loader import install as _install
 if TYPE_CHECKING:
     from .api.advice import Advice, advise
     from .api.base import Table
+    from .api.capacity import Capacity, capacity
     from .api.catalogue import drives, studies
     from .api.comparison import Comparison, compare
     from .api.curve import LoadCurve, load_curve
@@ -35,6 +36,7 @@ __version__ = "0.3.0"
 _WHERE = {
     "api.advice": ("Advice", "advise"),
     "api.base": ("Table",),
+    "api.capacity": ("Capacity", "capacity"),
     "api.catalogue": ("drives", "studies"),
     "api.comparison": ("Comparison", "compare"),
     "api.curve": ("LoadCurve", "load_curve"),
@@ -57,6 +59,7 @@ _MODULE = {name: module for module, names in _WHERE.items() for name in names}
 __all__ = [
     "Advice",
     "Calibration",
+    "Capacity",
     "Comparison",
     "FioResult",
     "InputError",
@@ -77,6 +80,7 @@ __all__ = [
     "__version__",
     "advise",
     "calibrate",
+    "capacity",
     "compare",
     "drives",
     "fio",

@@ -227,6 +227,9 @@ class Comparison(Drawn):
                 found = each.interval(name)
                 row[name] = found.value
                 row[f"{name}.half_width"] = (found.high - found.low) / 2 if math.isfinite(found.low) else math.nan
+        for name in dict.fromkeys(name for other in self.found.designs for name in other.estimates if "." in name):
+            # A load, a phase or a step of programs: "night.backup.iops".
+            row[name] = each.measured.estimates[name].mean if name in each.measured.estimates else math.nan
         row["saturated"] = each.saturated
         row["usable_bytes"] = each.usable_bytes
         row["cost"] = None if facts is None else facts.cost

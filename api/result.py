@@ -36,7 +36,7 @@ ESTIMATES = {
 """What `Result.interval` knows, and what the simulator calls it."""
 _MOST_BARS = 6
 
-Frame = Literal["summary", "parts", "latency"]
+Frame = Literal["summary", "parts", "latency", "loads"]
 """What a data frame of a run has a line for: the run, a part of the machine, or a direction."""
 Picture = Literal["summary", "timeline"]
 """Pictures of a run."""
@@ -200,9 +200,11 @@ class Result(Drawn):
         ----------
         of
             "summary": one line for the run. "parts": a line for each part of the machine. "latency": a line for each
-            direction.
+            direction. "loads": a line for each phase of a day, and for each of several loads in a phase and over the
+            whole run.
         """
         rows: dict[str, Any] = {"summary": self._rows, "parts": self._part_rows, "latency": self._latency_rows}
+        rows["loads"] = self._load_rows
         return frame(rows[chosen(of, list(rows), "to_frame")]())
 
     def plot(self, kind: Picture = "summary", ios: int | None = None) -> tuple[Axes, ...]:
@@ -295,6 +297,14 @@ class Result(Drawn):
             for op, each in found.items()
         ]
 
+    def _load_rows(self) -> Sequence[Mapping[str, Any]]:
+        rows = [_load_row("", "", self.prediction)]
+        rows += [_load_row("", name, load) for name, load in self.prediction.loads.items()]
+        for name, phase in self.prediction.phases.items():
+            rows.append(_load_row(name, "", phase))
+            rows += [_load_row(name, load, each) for load, each in phase.loads.items()]
+        return rows
+
     def _bars(self) -> Sequence[tuple[str, float]]:
         return sorted(self.utilization.items(), key=lambda part: -part[1])[:_MOST_BARS]
 
@@ -307,3 +317,14 @@ class Result(Drawn):
         elif self.prediction.latencies:
             parts.append(f"latency {milliseconds(self.latency.mean)}, p99 {milliseconds(self.latency.p99)}")
         return f"Result({self.name!r}: {', '.join(parts)}; bottleneck: {self.bottleneck})"
+
+
+def _load_row(phase: str, load: str, found: Prediction) -> dict[str, Any]:
+    """Rates and latencies of a load in a phase; "" for all of them together."""
+    row: dict[str, Any] = {"phase": phase, "load": load, "throughput": found.rate, "saturated": found.saturated}
+    for op in ("read", "write"):
+        known = found.latencies.get(op, {})
+        row[f"{op}_iops"] = found.iops.get(op, 0.0)
+        for name in ("mean", "p99"):
+            row[f"{op}_{name}"] = math.inf if known and found.saturated else known.get(f"{name}_s", math.nan)
+    return row

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...calibration.study.figures import dimension_of_figure
 from ...model.files.quantities import format_duration, format_size
+from ...model.statistics.batch_means import Estimate
 from ...scenarios.comparison.array_facts import ArrayFacts
 from ...scenarios.comparison.side_by_side import Measured
 from ...scenarios.sweeps.axes import Cell
@@ -29,6 +30,16 @@ def speed_figures(designs: Sequence[Measured]) -> list[str]:
     there = list(dict.fromkeys(name for each in designs for name in each.estimates))
     dd = any(each.design.spec is not None and each.design.spec.workload.kind == "dd" for each in designs)
     return [name for name in SPEED if name in there and not (dd and name == "iops")]
+
+
+def speed_titles(designs: Sequence[Mapping[str, Estimate]]) -> dict[str, tuple[str, float]]:
+    """Title and scale of each column; times that are all below a millisecond are in microseconds."""
+    titles = dict(SPEED)
+    for name, (title, _) in SPEED.items():
+        values = [figures[name].mean for figures in designs if name in figures]
+        if name.endswith("_seconds") and values and max(values) < 1e-3:
+            titles[name] = (title.replace("(ms)", "(µs)"), 1e6)
+    return titles
 
 
 def unit_of(figure: str) -> tuple[str, float]:

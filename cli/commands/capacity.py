@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 
-from ...api.run import run
-from ...api.scenario import Scenario
-from ...model.core.errors import InputError
-from ...model.drives.catalogue import drive as catalogued
-from ...model.drives.power import watts as drive_watts
-from ...model.files.quantities import parse_fraction, parse_size
-from ...model.layouts import layout_for
-from ...model.solid_state.spec import SolidStateSpec
-from ...scenarios.advice.endurance import Endurance, endurance
-from ...scenarios.description.workloads import MOST_OUTSTANDING
-from ...scenarios.designs.capacity import CHUNK, DATA_OFFSET, PlannedPower, capacity_plan
+from ...api.capacity import capacity
 from ..tables.capacity import print_capacity, print_endurance, print_power
 
 _MOST_DISKS = 1000
-_USERS_PER_DRIVE = 128
-"""As many as a load curve measures the saturation with."""
 
 
 def capacity_command(
@@ -55,85 +42,27 @@ def capacity_command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Count what an array holds after parity, spares, md's metadata, the file system and a fill limit."""
-    if (size is None) == (drive is None):
-        raise InputError("--size", "found both --size and --drive" if size else "missing", "expected --size or --drive")
-    if performance and drive is None:
-        raise InputError(
-            "--performance", "found it without --drive", "expected: a drive of the catalogue: --drive MODEL"
-        )
-    if written is not None and drive is None:
-        raise InputError("--written", "found it without --drive", "expected: a drive of the catalogue: --drive MODEL")
-    bytes_each = catalogued(drive).capacity if drive is not None else parse_size(size, "--size")
-    plan = capacity_plan(
+    found = capacity(
         level,
         drives,
-        bytes_each,
+        size=size,
+        drive=drive,
         spares=spares,
         groups=groups,
         file_system=file_system,
-        fill=parse_fraction(fill, "--fill"),
+        fill=fill,
         price=price,
+        performance=performance,
+        written=written,
+        watts=watts,
+        energy_price=energy_price,
     )
-    lasting = None if written is None else _endurance(level, drives - spares, str(drive), groups, written)
-    power = _power(drives, spares, drive, watts, energy_price)
-    iops = _random_iops(level, drives, str(drive), spares, groups) if performance else None
     if as_json:
-        told = {**dataclasses.asdict(plan), "cost_per_tb": plan.cost_per_tb, "random_iops": iops}
-        told["cost_per_iops"] = None if plan.cost is None or iops is None else plan.cost / iops
-        told["power"] = None if power is None else power.document()
-        told["endurance"] = None if lasting is None else dataclasses.asdict(lasting)
-        typer.echo(json.dumps(told))
-    else:
-        print_capacity(Console(highlight=False), level, bytes_each, plan, iops)
-        if power is not None:
-            print_power(Console(highlight=False), power, str(drive))
-        if written is not None:
-            print_endurance(Console(highlight=False), written, lasting)
-
-
-def _endurance(level: str, members: int, model: str, groups: int | None, written: str) -> Endurance | None:
-    """How long the drives last; None if their data sheet gives no endurance."""
-    spec = catalogued(model)
-    if not isinstance(spec, SolidStateSpec):
-        raise InputError("--written", f"found it with {model}, a hard disk", "expected: a solid-state drive")
-    a_day = parse_size(written, "--written")
-    if a_day <= 0:
-        raise InputError("--written", f"found {written}", "expected: more than 0 bytes a day")
-    layout = layout_for(level, members, CHUNK, spec.capacity - DATA_OFFSET, groups=groups)
-    return endurance(layout, spec, a_day)
-
-
-def _power(
-    drives: int, spares: int, model: str | None, watts: float | None, energy_price: float | None
-) -> PlannedPower | None:
-    """Power of all drives, hot spares idle; None if nobody asks for it: neither a drive nor its power is given."""
-    if watts is not None:
-        return PlannedPower(drives * watts, drives * watts, energy_price)
-    if model is not None:
-        spec = catalogued(model)
-        idle, active = drive_watts(spec, 0.0), drive_watts(spec, 1.0)
-        if idle is None or active is None:
-            return PlannedPower()
-        return PlannedPower(drives * idle, (drives - spares) * active + spares * idle, energy_price)
-    if energy_price is not None:
-        raise InputError("--energy-price", "found it without a drive", "expected: --drive MODEL or --watts of a drive")
-    return None
-
-
-def _random_iops(level: str, drives: int, model: str, spares: int, groups: int | None) -> float:
-    """Random I/Os a second of 4 KiB, 70 % of them reads, with all drives busy."""
-    array: dict[str, Any] = {"level": level, "members": drives - spares, "spares": spares}
-    if groups is not None:
-        array["groups"] = groups
-    described = {
-        "machine": {"model": "server", "drives": {"model": model, "count": drives}},
-        "arrays": {"md0": array},
-        "workload": {
-            "read_share": 0.7,
-            "depth": min(_USERS_PER_DRIVE * drives, MOST_OUTSTANDING),
-            "independent": True,
-            "warm_up": "500ms",
-            "duration": "1s",
-        },
-    }
-    return run(Scenario.from_yaml(json.dumps(described)), progress=False).iops
+        told = found.to_dict()
+        typer.echo(json.dumps({key: value for key, value in told.items() if not key.startswith("schema")}))
+        return
+    print_capacity(Console(highlight=False), level, found.drive_bytes, found.plan, found.random_iops)
+    if found.power is not None:
+        print_power(Console(highlight=False), found.power, str(drive))
+    if written is not None:
+        print_endurance(Console(highlight=False), written, found.endurance)

@@ -61,7 +61,7 @@ def print_power(console: Console, power: PlannedPower, model: str) -> None:
     """Power of all drives between idle and busy, its energy in a year, and what that costs."""
     idle, active, energy, cost = power.idle_watts, power.active_watts, power.kwh_a_year, power.cost_a_year
     if idle is None or active is None or energy is None:
-        console.print(Text(f"power: no figure for {model}; give the power of one drive with --watts"))
+        console.print(Text(f"power: not known for {model}; give the power of one drive with --watts"))
         return
     words = f"power of the drives: {_between(idle, active, 3)} W, {_between(*energy, 0)} kWh a year"
     if cost is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -18,6 +18,7 @@ from ...api.support.figures import (
     probability,
     rebuild_time,
     speed_figures,
+    speed_titles,
     survived,
     three_digits,
     unit_of,
@@ -30,6 +31,8 @@ from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
 from ...scenarios.description.any_workload import LoadsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.tuning import ServiceSpec
+from ...scenarios.description.workloads import LoadSpec
+from ...scenarios.running.full_load import without_phases
 from .power import no_figure, watts_words
 
 _LONG_S = 7 * 86400.0
@@ -42,12 +45,17 @@ def print_comparison(console: Console, title: str, found: Comparison, settings: 
     for line in _how(found, settings, span):
         console.print(Text(line))
     possible = [each for each in found.designs if each.facts is not None]
-    if any("." in name for each in possible for name in each.estimates):
+    parts = _parts(possible)
+    if not parts and any("." in name for each in possible for name in each.estimates):
         _print(console, _reports(possible, found.baseline))
     else:
         _print(console, _speed(possible))
         if any(each.against for each in possible):
             _print(console, _differences(possible, found.baseline))
+    if parts:
+        _print(console, _speed_of_parts(possible, parts))
+        if any(each.against for each in possible):
+            _print(console, _differences_of_parts(possible, parts, found.baseline))
     _print(console, _facts(possible))
     if any(each.rebuild is not None for each in possible):
         _print(console, _rebuilds(possible))
@@ -55,7 +63,7 @@ def print_comparison(console: Console, title: str, found: Comparison, settings: 
         _print(console, _risks(possible))
     if any(each.facts is not None and each.facts.cost is not None for each in possible):
         _print(console, _costs(possible))
-    if any(each.power is not None and not each.power.all_unknown for each in possible):
+    if any(each.power is not None and each.power.kwh_a_year is not None for each in possible):
         _print(console, _power(possible))
     for each in possible:
         if each.curve is not None:
@@ -85,11 +93,14 @@ def _how(found: Comparison, settings: Settings, span: int | None) -> list[str]:
     return lines
 
 
-def _table(title: str, columns: Sequence[str], whole: bool = True) -> Table:
-    """A table of designs; `whole` cells are not broken into lines."""
+def _table(title: str, columns: Sequence[str], whole: bool = True, parts: bool = False) -> Table:
+    """A table of designs, or of `parts` of designs by number; `whole` cells are not broken into lines."""
     table = Table(title=title, box=SIMPLE_HEAD)
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("design")
+    if parts:
+        table.add_column("load or\nphase", no_wrap=True)
+    table.add_column("design" if parts else "", justify="right", no_wrap=True)
+    if not parts:
+        table.add_column("design", min_width=6)
     for column in columns:
         table.add_column(column, justify="right", no_wrap=whole)
     return table
@@ -101,13 +112,56 @@ def _row(table: Table, each: Measured, cells: Sequence[str]) -> None:
 
 def _speed(designs: Sequence[Measured]) -> Table:
     names = speed_figures(designs)
-    table = _table("Speed", [SPEED[name][0] for name in names])
+    titles = speed_titles([each.estimates for each in designs])
+    table = _table("Speed", [titles[name][0] for name in names])
     for each in designs:
         cells = []
         for name in names:
-            estimate, scale = each.estimates.get(name), SPEED[name][1]
+            estimate, scale = each.estimates.get(name), titles[name][1]
             cells.append("" if estimate is None else _with_interval(estimate, scale))
         _row(table, each, cells)
+    return table
+
+
+def _parts(designs: Sequence[Measured]) -> list[str]:
+    """Phases and loads that have figures of their own, by the beginnings of their names; none of programs."""
+    if not all(isinstance(each.design.spec and each.design.spec.workload, LoadSpec | LoadsSpec) for each in designs):
+        return []
+    parts = dict.fromkeys(name.rpartition(".")[0] for each in designs for name in each.estimates)
+    figures = {part: [_of_part(part, each.estimates) for each in designs] for part in parts if part}
+    # The only load of a phase has the figures of the phase.
+    return [part for part in figures if figures[part] != figures.get(part.rpartition(".")[0])]
+
+
+def _of_part(part: str, figures: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    return {name: figures[f"{part}.{name}"] for name in SPEED if f"{part}.{name}" in figures}
+
+
+def _speed_of_parts(designs: Sequence[Measured], parts: Sequence[str]) -> Table:
+    """Figures of each phase and load, design by design."""
+    table = _table("Speed of each load or phase", [title for title, _ in SPEED.values()], parts=True)
+    for part in parts:
+        for each in designs:
+            known = _of_part(part, each.estimates)
+            cells = [_with_interval(known[name], SPEED[name][1]) if name in known else "" for name in SPEED]
+            cells[1] = cells[1].partition(" ")[0]  # MB/s are as sure as I/Os per s, and the table is wide
+            table.add_row(Text(part if each is designs[0] else ""), str(each.design.number), *cells)
+    return table
+
+
+def _differences_of_parts(designs: Sequence[Measured], parts: Sequence[str], baseline: int) -> Table:
+    """Differences of pairs of runs, of each phase and load."""
+    names = ("iops", "read_mean_seconds", "write_mean_seconds")
+    title = f"Each load or phase against design {baseline}, run by run (in percent of it)"
+    table = _table(title, [SPEED[name][0].replace("\n(ms)", "") for name in names], parts=True)
+    reference = next(each for each in designs if each.design.number == baseline)
+    others = [each for each in designs if each.against]
+    for part in parts:
+        known = _of_part(part, reference.estimates)
+        for each in others:
+            against = _of_part(part, each.against)
+            cells = [_difference(against.get(name), known.get(name)) for name in names]
+            table.add_row(Text(part if each is others[0] else ""), str(each.design.number), *cells)
     return table
 
 
@@ -185,7 +239,7 @@ def _rebuilds(designs: Sequence[Measured]) -> Table:
             words = "refused" if each.rebuild_refused else "none"
             _row(table, each, [words, "", words, ""])
             continue
-        loaded = "does not finish while the array is saturated" if times.starves else rebuild_time(times.loaded_s)
+        loaded = "does not finish" if times.starves else rebuild_time(times.loaded_s)
         _row(table, each, [rebuild_time(times.idle_s), times.idle_limit, loaded, times.loaded_limit])
     return table
 
@@ -228,7 +282,7 @@ def _power(designs: Sequence[Measured]) -> Table:
     for each in designs:
         power = each.power
         if power is None or power.kwh_a_year is None:
-            _row(table, each, ["no figure", "", "", ""])
+            _row(table, each, ["not known", "", "", ""])
             continue
         watts = [
             "" if value is None else watts_words(value) for value in (power.watts, power.idle_watts, power.active_watts)
@@ -242,7 +296,7 @@ def _of_which_load(each: Measured) -> str:
     workload = None if each.design.spec is None else each.design.spec.workload
     if not isinstance(workload, LoadsSpec):
         return ""
-    first, *others = (load.name for load in workload.loads)
+    first, *others = (load.name for load in without_phases(workload).loads)
     return f" of {first}" + (f", with {', '.join(others)} at the same time" if others else "")
 
 
@@ -306,11 +360,9 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
             lines.append(_assumed(services.pop()))
         specs = [each.design.spec for each in found.designs if each.risk and each.design.spec is not None]
         lines += _assumed_rates(specs)
-    powers = [each.power for each in found.designs if each.power is not None]
-    if any(not power.all_unknown for power in powers):
-        missing = tuple(dict.fromkeys(model for power in powers for model in power.unknown))
-        if missing:
-            lines.append(f"power: {no_figure(missing)}")
+    missing = tuple(dict.fromkeys(model for each in found.designs if each.power for model in each.power.unknown))
+    if missing:
+        lines.append(f"power: {no_figure(missing)}")
     if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
         lines.append("=: the interval covers 0, so the two are not told apart")
     return lines + evidence_lines(each.design.spec for each in found.designs if each.facts and each.design.spec)

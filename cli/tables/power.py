@@ -5,15 +5,14 @@ from __future__ import annotations
 from ...scenarios.running.base.power import DrivePower
 
 
-def power_line(power: DrivePower) -> str | None:
-    """Power of a machine's drives under a load; None if there is no figure for any of them."""
+def power_line(power: DrivePower) -> str:
+    """Power of a machine's drives under a load, or the models whose power is not known."""
     if power.watts is not None and power.kwh_a_year is not None:
         return (
             f"power of the {counted(power.drives)}: {watts_words(power.watts)} at this load ({span_words(power)}), "
             f"{power.kwh_a_year:,.0f} kWh a year"
         )
-    models = power.unknown
-    return f"power: {no_figure(models)}" if models and not power.all_unknown else None
+    return f"power: {no_figure(power.unknown)}" if power.unknown else "power: no drives"
 
 
 def counted(drives: int) -> str:
@@ -36,4 +35,4 @@ def watts_words(watts: float) -> str:
 
 def no_figure(models: tuple[str, ...]) -> str:
     """What is missing, and where it can be given."""
-    return f"no figure for {', '.join(models)} (power_idle and power_active in overrides of the drives)"
+    return f"not known for {', '.join(models)} (set power_idle and power_active in overrides of the drives)"

@@ -75,9 +75,7 @@ def print_prediction(
         console.print()
     if prediction.wear:
         console.print(Text(_wear_line(prediction.wear[0], len(prediction.wear))))
-    power = power_line(drive_power(spec, prediction.usages))
-    if power is not None:
-        console.print(Text(power))
+    console.print(Text(power_line(drive_power(spec, prediction.usages))))
     console.print(Text(f"bottleneck: {prediction.bottleneck}"))
     if len(prediction.bottlenecks) > 1:
         for phase, words in prediction.bottlenecks.items():
@@ -258,7 +256,8 @@ def _latencies(spec: ScenarioSpec, prediction: Prediction) -> Table:
 
 def _loads(prediction: Prediction) -> Table:
     """What each of several loads gets."""
-    table = Table(title="Loads (above: all together)", title_justify="left", title_style="", box=SIMPLE_HEAD)
+    together = "all together, over the day; below: each load while it runs" if prediction.phases else "all together"
+    table = Table(title=f"Loads (above: {together})", title_justify="left", title_style="", box=SIMPLE_HEAD)
     table.add_column("load")
     times = [f"{op} {name} (ms)" for op in ("read", "write") for name in ("mean", "p99")]
     for column in ("MB/s", "I/Os per s", *times):
@@ -273,20 +272,26 @@ def _loads(prediction: Prediction) -> Table:
 
 
 def _phases(prediction: Prediction) -> Table:
-    """A row for each phase of a day; the figures above are the mean of the day."""
+    """A row for each phase of a day and each load in it; the figures above are the mean of the day."""
     table = Table(title="Phases (above: the day)", title_justify="left", title_style="", box=SIMPLE_HEAD)
     table.add_column("phase")
     for column in ("MB/s", "reads/s", "writes/s", "read mean (ms)", "write mean (ms)", "bottleneck"):
         table.add_column(column, justify="left" if column == "bottleneck" else "right")
     for name, phase in prediction.phases.items():
-        means = [
-            f"{1e3 * phase.latencies[op]['mean_s']:,.3f}" if op in phase.latencies and not phase.saturated else ""
-            for op in ("read", "write")
-        ]
-        rates = [_number(phase.iops.get(op, 0.0)) for op in ("read", "write")]
-        rate = _number(phase.rate / 1e6) + _spread(phase, "rate")
-        table.add_row(Text(name), rate, *rates, *means, Text(_phase_limit(phase)))
+        table.add_row(Text(name), *_phase_cells(phase), Text(_phase_limit(phase)))
+        for load, part in phase.loads.items():
+            table.add_row(Text(f"  {load}"), *_phase_cells(part), "saturated" if part.saturated else "")
     return table
+
+
+def _phase_cells(phase: Prediction) -> list[str]:
+    """Rates and mean latencies of a phase, or of a load during it."""
+    means = [
+        f"{1e3 * phase.latencies[op]['mean_s']:,.3f}" if op in phase.latencies and not phase.saturated else ""
+        for op in ("read", "write")
+    ]
+    rates = [_number(phase.iops.get(op, 0.0)) for op in ("read", "write")]
+    return [_number(phase.rate / 1e6) + _spread(phase, "rate"), *rates, *means]
 
 
 def _phase_limit(phase: Prediction) -> str:

@@ -30,7 +30,7 @@ def _usages(prediction: Prediction, all_parts: bool) -> Table:
     seconds = prediction.measured_s
     title = f"Utilization over {format_duration(seconds)}"
     table = Table(title=title, title_justify="left", title_style="", box=SIMPLE_HEAD)
-    table.add_column("part", no_wrap=True)
+    table.add_column("part", min_width=4)  # breaks where the numbers need the room
     for column in ("busy", "queue", "reads/s", "writes/s", "MB/s"):
         table.add_column(column, justify="right", no_wrap=True)
     for usages in _alike(prediction.usages):

@@ -8,7 +8,9 @@ depend on the device is booked at one end of an I/O, so a front costs one event 
 
 A client keeps a limited number of requests outstanding (queue depth of a session, slots); the others wait at the
 client. An NFS server with a ``sync`` export answers a write when it is on the medium (RFC 1813, FILE_SYNC; RFC 8881,
-the same), one with ``async`` when it is in memory: see :attr:`FrontSettings.writes`.
+the same): nfsd writes its pages back as any others and then flushes the device (fs/nfsd/vfs.c, RWF_SYNC;
+vfs_fsync_range of ext4 and XFS), so that md and the I/O scheduler merge them. One with ``async`` answers a write when
+it is in memory: see :attr:`FrontSettings.writes`.
 """
 
 from __future__ import annotations
@@ -16,13 +18,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from ..core.device import Device, SubmissionQueue
 from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import ASYNC, FLUSHER_ISSUER, READ, WRITE_THROUGH, Request
+from ..core.request import ASYNC, FLUSHER_ISSUER, READ, WAITED, Request
 from ..links.link import Link, Path
 from ..tasks.cpu import Cpu
 
@@ -291,7 +294,7 @@ class NetworkFront(Device):
         else:
             done = self._written
             if self._settings.writes == "stable":
-                sync = WRITE_THROUGH
+                done, sync = self._flushed, WAITED
         self._below(Request(request.op, request.offset, request.size, done, issuer, sync, request))
         self._unplug()
 
@@ -305,6 +308,10 @@ class NetworkFront(Device):
         self._engine.complete(request, self._replied, over + settings.round_trip_s)
         if self._threads is not None:
             self._threads.leave(now)
+
+    def _flushed(self, below: Request) -> None:
+        """The device has a stable write: it is flushed before the reply goes out."""
+        self.device.flush(partial(self._written, below))
 
     def _written(self, below: Request) -> None:
         """The device has written: the reply goes out."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ..description.any_workload import LoadsSpec
+from ..description.arrays import NONE
 from ..description.devices import Devices
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
@@ -48,8 +49,8 @@ class Design:
 
     @property
     def label(self) -> str:
-        """The values alone."""
-        return " ".join(shown(value) for value in self.values.values()) or "as it is"
+        """The values, each with the last word of its path unless it is a name, such as that of a layout."""
+        return " ".join(_short(path, value) for path, value in self.values.items()) or "as it is"
 
 
 def designs_of(document: Document, varied: Sequence[tuple[str, list[Any]]]) -> list[Design]:
@@ -145,6 +146,13 @@ def _on_span(spec: ScenarioSpec, span: int) -> ScenarioSpec:
 def _room(spec: ScenarioSpec, load: LoadSpec) -> int:
     devices = Devices.of(spec)
     return min(devices.capacity(target) for target in load.targets) - load.start
+
+
+def _short(path: str, value: Any) -> str:
+    if isinstance(value, str) and value[:1].isalpha() and value != NONE:
+        return value
+    words = [word for word in path.split(".") if not word.isdecimal()]
+    return f"{words[-1]}={shown(value)}"
 
 
 def shown(value: Any) -> str:

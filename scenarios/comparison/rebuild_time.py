@@ -59,8 +59,8 @@ class RebuildTimes:
     idle_limit, loaded_limit
         What sets the pace of each, in words.
     starves
-        Whether the rebuild gets less under the load than the least that md grants it (speed_limit_min): the array is
-        saturated, and the rebuild does not finish while it is.
+        Whether the load leaves the rebuild less than the least that md grants it (speed_limit_min), so that it does not
+        finish under this load.
     """
 
     idle_s: float
@@ -260,7 +260,8 @@ def _brief(spec: ScenarioSpec, workload: Workload) -> LoadRun | SeveralLoadsRun 
         return IdleRun(BuiltMachine(spec.model_copy(update={"workload": idle})), idle)
     if isinstance(workload, LoadsSpec):
         # All of them at the same time: a rebuild takes longer than any load is there.
-        loads = workload.changed(begin=None, end=None).model_copy(update={**brief, "precision": None})
+        loads = without_phases(workload).changed(begin=None, end=None)
+        loads = loads.model_copy(update={**brief, "precision": None})
         return SeveralLoadsRun(
             BuiltMachine(spec.model_copy(update={"workload": loads})), loads, ends_early=True, enough=_Known()
         )

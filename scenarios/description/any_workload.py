@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError, model_validator
 
 from ...model.files.description import Duration, PositiveDuration, Spec, refusal
 from .fio_jobs import FioSpec
+from .load_parts import LoadsPhase
 from .programs import ProgramsSpec
-from .workloads import MOST_OUTSTANDING, DdSpec, LoadSpec, Precision, longer_with_precision
+from .workloads import MOST_OUTSTANDING, DdSpec, LoadSpec, Precision, changes_refused, longer_with_precision
 
 _OF_ALL = ("warm_up", "duration", "precision", "phases")
 """Fields of a load that one of several has not: the run is the same for all."""
@@ -36,8 +37,7 @@ class NamedLoad(LoadSpec):
     def _of_the_run(self) -> Self:
         for field in _OF_ALL:
             if getattr(self, field) != LoadSpec.model_fields[field].default:
-                allowed = "expected: none" if field == "phases" else "expected: in workload, for all loads"
-                raise refusal(f"{field} of one of several loads", allowed, (field,))
+                raise refusal(f"{field} of one of several loads", "expected: in workload, for all loads", (field,))
         return self
 
 
@@ -54,6 +54,8 @@ class LoadsSpec(Spec):
     precision
         How well the throughput of each load must be known, or its mean latency if it sends at a rate (half-width of the
         90 % interval); the run goes on until each is.
+    phases
+        Parts of the day, each with the loads that run then.
     """
 
     kind: Literal["several"]
@@ -61,6 +63,7 @@ class LoadsSpec(Spec):
     warm_up: Duration = 1.0
     duration: PositiveDuration = 10.0
     precision: Precision | None = None
+    phases: tuple[LoadsPhase, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -92,6 +95,62 @@ class LoadsSpec(Spec):
                 f"{outstanding:,} I/Os outstanding", f"expected: {MOST_OUTSTANDING:,} of all loads", ("loads",)
             )
         return self
+
+    @model_validator(mode="after")
+    def _phases_fit(self) -> Self:
+        names = [phase.name for phase in self.phases]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                raise refusal(f"{name} twice", "expected: each name once", ("phases", i, "name"))
+            if name in [load.name for load in self.loads]:
+                raise refusal(f"{name}, the name of a load", "expected: a name of its own", ("phases", i, "name"))
+        there = {load.name for _, _, part in self.parts() for load in part.loads}
+        for i, load in enumerate(self.loads):
+            if load.name not in there:
+                raise refusal(f"{load.name}, which no phase has", "expected: a load of a phase", ("loads", i, "name"))
+        return self
+
+    def parts(self) -> list[tuple[str, float, LoadsSpec]]:
+        """The phases: name, how long it lasts (s), and the loads during it; the loads themselves ("") without any."""
+        if not self.phases:
+            return [("", self.duration, self)]
+        found = []
+        for i, phase in enumerate(self.phases):
+            fields = {
+                "kind": "several",
+                "loads": self._loads_of(phase, i),
+                "warm_up": self.warm_up if phase.warm_up is None else phase.warm_up,
+                "duration": self.duration if phase.duration is None else phase.duration,
+                "precision": self.precision,
+            }
+            try:
+                found.append((phase.name, phase.lasts, LoadsSpec.model_validate(fields)))
+            except ValidationError as error:
+                # Times that the phase's own duration does not have, or too many I/Os outstanding.
+                context = error.errors(include_url=False)[0].get("ctx", {})
+                field = "duration" if len(context["at"]) > 1 else "workloads"
+                raise refusal(context["found"], context["expected"], ("phases", i, field)) from None
+        return found
+
+    def _loads_of(self, phase: LoadsPhase, number: int) -> tuple[NamedLoad, ...]:
+        """The loads of a phase with its own fields."""
+        if phase.workloads is None:
+            return self.loads
+        names = [load.name for load in self.loads]
+        found: list[NamedLoad] = []
+        for i, changes in enumerate(phase.workloads):
+            place = ("phases", number, "workloads", i)
+            if changes.name not in names:
+                raise refusal(f"unknown load {changes.name!r}", f"expected: {', '.join(names)}", (*place, "name"))
+            if changes.name in [load.name for load in found]:
+                raise refusal(f"{changes.name} twice", "expected: each load once", (*place, "name"))
+            which = names.index(changes.name)
+            mine = self.loads[which].model_dump(exclude_none=True, exclude={"phases"})
+            try:
+                found.append(NamedLoad.model_validate(changes.over(mine)))
+            except ValidationError as error:
+                raise changes_refused(error, place, ("loads", which)) from None
+        return tuple(found)
 
     def times(self, load: NamedLoad) -> tuple[float, float]:
         """From when to when a load is there during the measurement (s)."""

@@ -57,6 +57,11 @@ def _named(value: Any) -> Any:
     return {"kind": value} if isinstance(value, str) else value
 
 
+def _load_named(value: Any) -> Any:
+    """The name of a load alone means that load as it is."""
+    return {"name": value} if isinstance(value, str) else value
+
+
 class PoissonArrivals(Spec):
     """I/Os at random moments that know nothing of each other."""
 
@@ -218,21 +223,13 @@ Locality = Annotated[
 """Where the I/Os of a random load go; the name of a kind alone takes its defaults."""
 
 
-class PhaseSpec(Spec):
-    """A part of the day, with the fields of a load that have another value then.
+class LoadChanges(Spec):
+    """Fields of a load that have another value during a part of the day.
 
     The fields mean what they mean in :class:`~raidsim.scenarios.description.workloads.LoadSpec`.
-
-    Attributes
-    ----------
-    name
-        What its figures are called by.
-    lasts
-        How much of the day it takes; the simulation has `warm_up` and `duration`.
     """
 
     name: str = Field(pattern=r"^[^.\s]+$")
-    lasts: PositiveDuration
     read_share: Fraction | None = None
     block_size: IoSize | None = None
     read_size: IoSize | None = None
@@ -251,8 +248,6 @@ class PhaseSpec(Spec):
     iops: float | None = Field(default=None, gt=0, le=1e7)
     total_iops: float | None = Field(default=None, gt=0, le=1e7)
     arrivals: Arrivals | None = None
-    warm_up: Duration | None = None
-    duration: PositiveDuration | None = None
 
     def over(self, load: dict[str, Any]) -> dict[str, Any]:
         """The fields of a load, with those of this phase in their place, and without those that these make idle."""
@@ -269,3 +264,52 @@ class PhaseSpec(Spec):
         if mine.get("pattern") == "sequential":
             idle.add("locality")
         return {name: value for name, value in load.items() if name not in idle} | mine
+
+
+class PhaseSpec(LoadChanges):
+    """A part of the day, with the fields of a load that have another value then.
+
+    Attributes
+    ----------
+    name
+        What its figures are called by.
+    lasts
+        How much of the day it takes; the simulation has `warm_up` and `duration`.
+    """
+
+    lasts: PositiveDuration
+    warm_up: Duration | None = None
+    duration: PositiveDuration | None = None
+
+
+class PhaseLoad(LoadChanges):
+    """One of several loads during a part of the day, with its fields that have another value then.
+
+    Attributes
+    ----------
+    name
+        Name of the load.
+    """
+
+
+class LoadsPhase(Spec):
+    """A part of the day with several loads.
+
+    Attributes
+    ----------
+    name
+        What its figures are called by.
+    lasts
+        How much of the day it takes; the simulation has `warm_up` and `duration`.
+    workloads
+        The loads that run in this part of the day, by their names, each with the fields that differ then; all of them
+        as they are unless given.
+    warm_up, duration
+        Simulated time before the measurement, and of the measurement; those of all phases unless given.
+    """
+
+    name: str = Field(pattern=r"^[^.\s]+$")
+    lasts: PositiveDuration
+    workloads: tuple[Annotated[PhaseLoad, BeforeValidator(_load_named)], ...] | None = Field(default=None, min_length=1)
+    warm_up: Duration | None = None
+    duration: PositiveDuration | None = None

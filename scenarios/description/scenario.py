@@ -117,6 +117,10 @@ class ScenarioSpec(Spec):
         if isinstance(self.workload, LoadsSpec):
             for i, load in enumerate(self.workload.loads):
                 devices.check_workload(load, int, ("workload", "loads", i))
+            for i, (_, _, part) in enumerate(self.workload.parts()):
+                for j, load in enumerate(part.loads):
+                    if load not in self.workload.loads:
+                        devices.check_workload(load, int, ("workload", "phases", i, "workloads", j))
         if isinstance(self.workload, IdleSpec):
             self._check_idle(self.workload.targets)
         for name, array in self.arrays.items():

@@ -57,6 +57,21 @@ Precision = Annotated[Fraction, AfterValidator(_within_reach)]
 """Half-width of a 90 % interval as a share of the value."""
 
 
+def changes_refused(
+    error: ValidationError, place: tuple[str | int, ...], load: tuple[str | int, ...] = ()
+) -> Exception:
+    """The refusal of a load with the fields of a phase in their place.
+
+    Each field is valid alone, so one of them does not go with another. It stands at `place`, or in the load itself
+    (`load`) if a phase has no such field.
+    """
+    first = error.errors(include_url=False)[0]
+    problem = first.get("ctx", {})
+    at = (*first["loc"], *problem.get("at", ()))
+    where = place if at and at[0] in PhaseSpec.model_fields else load
+    return refusal(str(problem.get("found", first["msg"])), str(problem.get("expected", "")), (*where, *at))
+
+
 class DdSpec(Spec):
     """dd processes, one on each target at the same time.
 
@@ -264,14 +279,7 @@ class LoadSpec(Spec):
             try:
                 load = LoadSpec.model_validate(phase.over(mine))
             except ValidationError as error:
-                # Every field by itself has been checked, so this is one that does not go with another.
-                first = error.errors(include_url=False)[0]
-                problem = first.get("ctx", {})
-                at = (*first["loc"], *problem.get("at", ()))
-                where = ("phases", i) if at and at[0] in PhaseSpec.model_fields else ()
-                raise refusal(
-                    str(problem.get("found", first["msg"])), str(problem.get("expected", "")), (*where, *at)
-                ) from None
+                raise changes_refused(error, ("phases", i)) from None
             found.append((phase.name, phase.lasts, load))
         return found
 

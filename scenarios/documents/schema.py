@@ -137,7 +137,11 @@ def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
         "anyOf": [{"enum": list(file_system_names())}, {"$ref": "#/$defs/FileSystemSpec"}, _NULL]
     }
     fields["workloads"] = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/NamedLoad"}}
-    for kind in ("LoadSpec", "NamedLoad", "PhaseSpec"):
+    in_phase = defs["LoadsPhase"]["properties"]["workloads"]
+    for schema in in_phase.get("anyOf", [in_phase]):
+        if "items" in schema:
+            schema["items"] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/PhaseLoad"}]}
+    for kind in ("LoadSpec", "NamedLoad", "PhaseSpec", "PhaseLoad"):
         for field in ("arrivals", "locality"):
             _either(defs[kind]["properties"], field, {"enum": _kinds(defs[kind]["properties"][field], root)})
     for kind in ("DdSpec", "LoadSpec", "NamedLoad"):

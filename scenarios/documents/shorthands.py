@@ -21,7 +21,7 @@ DEFAULT_KERNEL = "linux-6.1"
 _FILE_SYSTEMS = (("freebsd", "ufs2"), ("linux-2", "ext3"))
 """File systems of programs that name none, by the beginning of the kernel's name; otherwise ext4."""
 DEFAULT_MOUNT = "/data"
-_OF_SEVERAL = ("warm_up", "duration", "precision")
+_OF_SEVERAL = ("warm_up", "duration", "precision", "phases")
 """What stands in `workload` next to a list `workloads`."""
 _NAMED_MEMBERS = ("failed", "rebuilding", "write_mostly")
 _DD_BYTES = 1 << 30

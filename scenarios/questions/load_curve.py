@@ -32,6 +32,7 @@ def at_rate(spec: ScenarioSpec, iops: float) -> ScenarioSpec:
     workload = spec.workload
     least_s = min(LEAST_IOS / iops, LONGEST_S)
     if isinstance(workload, LoadsSpec):
+        workload = without_phases(workload)
         first, *others = workload.loads
         loads = (first.model_copy(update=values), *others)
         changed = {"loads": loads, "duration": max(workload.duration, least_s)}
@@ -44,7 +45,7 @@ def at_rate(spec: ScenarioSpec, iops: float) -> ScenarioSpec:
 
 def raised(spec: ScenarioSpec) -> str | None:
     """The name of the load that a curve raises, if it is one of several."""
-    return spec.workload.loads[0].name if isinstance(spec.workload, LoadsSpec) else None
+    return without_phases(spec.workload).loads[0].name if isinstance(spec.workload, LoadsSpec) else None
 
 
 POINTS = 10
@@ -159,7 +160,7 @@ def curve_steps(spec: ScenarioSpec, points: int) -> Steps:
     if not isinstance(workload, LoadSpec | LoadsSpec):
         raise InputError("--curve", f"a workload of kind {workload.kind}", "expected: kind load, or several loads")
     if isinstance(workload, LoadsSpec):
-        first = workload.loads[0]
+        first = without_phases(workload).loads[0]
         if first.begin is not None or first.end is not None:
             words = f"{first.name}, whose rate is raised, is there only for a part of the time"
             raise InputError("--curve", words, "expected: a first load without begin and end")

@@ -147,7 +147,7 @@ def is_open(scenario: ScenarioSpec) -> bool:
     """Whether the load sends at its own pace, at least in one phase, so that a faster machine gives it no more."""
     workload = scenario.workload
     if isinstance(workload, LoadsSpec):
-        return all(load.job_iops is not None for load in workload.loads)
+        return any(all(load.job_iops is not None for load in part.loads) for _, _, part in workload.parts())
     if not isinstance(workload, LoadSpec):
         return False
     return any(load.job_iops is not None for _, _, load in workload.parts())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from ..description.any_workload import LoadsSpec
 from ..description.scenario import ScenarioSpec
@@ -15,9 +16,11 @@ _WARM_UP_S, _MEASURED_S = 3.0, 6.0
 """Of hard disks with so many users: at first all of them read, as writes take longer. A user's write takes 64 times the
 6 commands of 8 ms that it is on RAID 6, about 3 s."""
 
+_Loads = TypeVar("_Loads", LoadSpec, LoadsSpec)
 
-def without_phases(load: LoadSpec) -> LoadSpec:
-    """The load of the longest part of the day, all day."""
+
+def without_phases(load: _Loads) -> _Loads:
+    """The load, or loads, of the longest part of the day, all day."""
     return max(load.parts(), key=lambda part: part[1])[2]
 
 
@@ -30,6 +33,7 @@ def as_much_as_it_takes(spec: ScenarioSpec, users_per_drive: int = _USERS_PER_DR
     """
     workload = spec.workload
     if isinstance(workload, LoadsSpec):
+        workload = without_phases(workload)
         return kept_busy(spec, workload, (workload.loads[0].name,), users_per_drive)
     assert isinstance(workload, LoadSpec)
     load = without_phases(workload)

@@ -1,4 +1,4 @@
-"""A load that changes over the day: every phase simulated separately, and the day made of them.
+"""Loads that change over the day: every phase simulated separately, and the day made of them.
 
 A phase lasts hours, and what a cache or a queue holds of the phase before is gone after minutes. So nothing is carried
 over: each phase has a machine of its own as it is at the beginning of the scenario, its own warm-up and its own
@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.core.exact_sums import sum_in_order
+from ...model.loads.direct_load import DirectLoad
 from ...model.statistics import Estimate, LatencyHistogram, Usage
 from ...model.statistics.usage import WayUsage
+from ..description.any_workload import LoadsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from .base.prediction import LatencyBins, Prediction, RebuildProgress
@@ -33,72 +35,89 @@ def simulate_phases(
     simulate_part: Callable[[ScenarioSpec, Callable[[Run], None]], Prediction],
     watch: Callable[[Run], None],
 ) -> Prediction:
-    """Simulate a load with phases.
+    """Simulate a load with phases, or several.
 
     Parameters
     ----------
     scenario
-        Whose workload is a load with phases.
+        Whose workload is a load with phases, or several loads with phases.
     simulate_part
-        Simulates a scenario whose load has none, and tells `watch` of the run that is measured before it begins.
+        Simulates a scenario whose workload has none, and tells `watch` of the run that is measured before it begins.
     watch
         Called with every run before it begins.
 
     Returns
     -------
     Prediction
-        Of the day: rates and usages weighted by time, latencies by I/Os; figures also as "PHASE.FIGURE".
+        Of the day: rates and usages weighted by time, latencies by I/Os; figures also as "PHASE.FIGURE". Of several
+        loads the rates of each are those of the time in which it runs.
     """
-    assert isinstance(scenario.workload, LoadSpec)
+    assert isinstance(scenario.workload, LoadSpec | LoadsSpec)
     parts: list[_Part] = []
-    for name, lasts_s, load in scenario.workload.parts():
+    for name, lasts_s, workload in scenario.workload.parts():
         runs: list[Run] = []
 
         def follow(run: Run, runs: list[Run] = runs) -> None:
             runs.append(run)
             watch(run)
 
-        prediction = simulate_part(scenario.model_copy(update={"workload": load}), follow)
-        parts.append(_Part(name, lasts_s, prediction, runs[-1]))
-    return _day(parts)
+        prediction = simulate_part(scenario.model_copy(update={"workload": workload}), follow)
+        parts.append(_Part.of(name, lasts_s, prediction, runs[-1]))
+    day = _day(parts)
+    if isinstance(scenario.workload, LoadSpec):
+        return day
+    return _with_loads(day, parts, [load.name for load in scenario.workload.loads])
 
 
 class _Part:
-    """A phase that has been simulated."""
+    """A phase that has been simulated, or one of several loads during it.
 
-    __slots__ = ("histograms", "lasts_s", "name", "prediction")
+    Attributes
+    ----------
+    times
+        How often the measurement has room in the phase.
+    histograms
+        Latencies by "read" and "write".
+    loads
+        Each of several loads by its name.
+    """
 
-    def __init__(self, name: str, lasts_s: float, prediction: Prediction, run: Run) -> None:
+    __slots__ = ("histograms", "loads", "name", "prediction", "times")
+
+    def __init__(self, name: str, times: float, prediction: Prediction, jobs: Sequence[DirectLoad]) -> None:
         self.name = name
-        self.lasts_s = lasts_s
+        self.times = times
         self.prediction = prediction
         self.histograms = {"read": LatencyHistogram(), "write": LatencyHistogram()}
-        for load in run.machine.loads:
-            self.histograms["read"].merge(load.read_latency)
-            self.histograms["write"].merge(load.write_latency)
+        for job in jobs:
+            self.histograms["read"].merge(job.read_latency)
+            self.histograms["write"].merge(job.write_latency)
+        self.loads: dict[str, _Part] = {}
+
+    @classmethod
+    def of(cls, name: str, lasts_s: float, prediction: Prediction, run: Run) -> _Part:
+        """The phase with its loads."""
+        times = lasts_s / prediction.measured_s
+        part = cls(name, times, prediction, run.machine.loads)
+        for load, jobs in run.machine.loads_by_name.items():
+            part.loads[load] = cls(name, times, prediction.loads[load], jobs)
+        return part
 
     @property
-    def times(self) -> float:
-        """How often the measurement has room in the phase."""
-        return self.lasts_s / self.prediction.measured_s
+    def lasts_s(self) -> float:
+        """How much of the day (s) it takes; of a load, how long that runs."""
+        return self.times * self.prediction.measured_s
 
 
 def _day(parts: Sequence[_Part]) -> Prediction:
     predictions = [part.prediction for part in parts]
-    day_s = math.fsum(part.lasts_s for part in parts)
-    shares = [part.lasts_s / day_s for part in parts]
-
-    def mean(values: Sequence[float]) -> float:
-        return math.fsum(share * value for share, value in zip(shares, values, strict=True))
-
-    rate = mean([each.rate for each in predictions])
-    ops = [op for op in ("read", "write") if any(op in each.iops for each in predictions)]
-    iops = {op: mean([each.iops.get(op, 0.0) for each in predictions]) for op in ops}
-    latencies = {op: _latencies(parts, op) for op in ops}
+    day_s, shares = _shares(parts)
+    rate, iops = _rates(parts, shares)
+    latencies = {op: _latencies(parts, op) for op in iops}
     measured_s = math.fsum(each.measured_s for each in predictions)
     figures = {"rate": rate, "seconds": day_s, "iops": sum_in_order(iops.values())}
     figures |= latency_figures(latencies)
-    figures["cpu"] = mean([each.figures["cpu"] for each in predictions])
+    figures["cpu"] = _mean([each.figures["cpu"] for each in predictions], shares)
     busiest = max(parts, key=lambda part: max((usage.utilization for usage in part.prediction.usages), default=0.0))
     return Prediction(
         seconds=day_s,
@@ -115,7 +134,7 @@ def _day(parts: Sequence[_Part]) -> Prediction:
         | {f"{part.name}.{name}": value for part in parts for name, value in part.prediction.figures.items()},
         wear=wear_of_day([each.wear for each in predictions], shares),
         phases={part.name: part.prediction for part in parts},
-        latency_bins={op: _bins(parts, op) for op in ops},
+        latency_bins={op: _bins(parts, op) for op in iops},
         estimates=_estimates(parts, shares)
         | {f"{part.name}.{name}": value for part in parts for name, value in part.prediction.estimates.items()},
         saturated=any(each.saturated for each in predictions),
@@ -123,6 +142,54 @@ def _day(parts: Sequence[_Part]) -> Prediction:
             (each.precision_reached for each in predictions if each.precision_reached is not None), default=None
         ),
     )
+
+
+def _with_loads(day: Prediction, parts: Sequence[_Part], names: Sequence[str]) -> Prediction:
+    """The day with what each of several loads gets."""
+    loads = {name: _load_of_day(day, [part.loads[name] for part in parts if name in part.loads]) for name in names}
+    figures = {f"{name}.{figure}": value for name, load in loads.items() for figure, value in load.figures.items()}
+    estimates = {f"{name}.{figure}": value for name, load in loads.items() for figure, value in load.estimates.items()}
+    return replace(day, loads=loads, figures=day.figures | figures, estimates=day.estimates | estimates)
+
+
+def _load_of_day(day: Prediction, parts: Sequence[_Part]) -> Prediction:
+    """What a load gets in the phases that it is part of; utilization is that of the whole day."""
+    seconds, shares = _shares(parts)
+    rate, iops = _rates(parts, shares)
+    latencies = {op: _latencies(parts, op) for op in iops}
+    return replace(
+        day,
+        seconds=seconds,
+        measured_s=math.fsum(part.prediction.measured_s for part in parts),
+        rate=rate,
+        iops=iops,
+        latencies=latencies,
+        figures={"rate": rate, "iops": sum_in_order(iops.values())} | latency_figures(latencies),
+        estimates=_estimates(parts, shares),
+        saturated=any(part.prediction.saturated for part in parts),
+        latency_bins={},
+        rebuilds=(),
+        wear=(),
+        phases={},
+    )
+
+
+def _shares(parts: Sequence[_Part]) -> tuple[float, list[float]]:
+    """How long the parts last together (s), and the share of that which each has."""
+    seconds = math.fsum(part.lasts_s for part in parts)
+    return seconds, [part.lasts_s / seconds for part in parts]
+
+
+def _mean(values: Sequence[float], shares: Sequence[float]) -> float:
+    return math.fsum(share * value for share, value in zip(shares, values, strict=True))
+
+
+def _rates(parts: Sequence[_Part], shares: Sequence[float]) -> tuple[float, dict[str, float]]:
+    """Bytes per second, and I/Os per second of reads and writes."""
+    predictions = [part.prediction for part in parts]
+    ops = [op for op in ("read", "write") if any(op in each.iops for each in predictions)]
+    iops = {op: _mean([each.iops.get(op, 0.0) for each in predictions], shares) for op in ops}
+    return _mean([each.rate for each in predictions], shares), iops
 
 
 def _latencies(parts: Sequence[_Part], op: str) -> dict[str, float]:

@@ -106,7 +106,8 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
         part = partial(_load_prediction, sample=sample, observer=observer)
         return simulate_phases(scenario, part, watch) if scenario.workload.phases else part(scenario, watch)
     if isinstance(scenario.workload, LoadsSpec):
-        return loads_prediction(scenario, scenario.workload, watch, observer)
+        part = partial(_loads_prediction, observer=observer)
+        return simulate_phases(scenario, part, watch) if scenario.workload.phases else part(scenario, watch)
     if isinstance(scenario.workload, ProgramsSpec):
         return _program_prediction(scenario, sample, watch, observer)
     if isinstance(scenario.workload, FioSpec):
@@ -179,6 +180,11 @@ def _load_prediction(
         precision_reached=load.precision_reached,
         notes=_load_notes(scenario, workload, rate, load.span),
     )
+
+
+def _loads_prediction(scenario: ScenarioSpec, watch: Callable[[Run], None], observer: Observer) -> Prediction:
+    assert isinstance(scenario.workload, LoadsSpec)
+    return loads_prediction(scenario, scenario.workload, watch, observer)
 
 
 def _most_served(scenario: ScenarioSpec, after_s: float, watch: Callable[[Run], None], sample: Sample) -> Prediction:

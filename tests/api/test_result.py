@@ -159,3 +159,23 @@ def test_an_interval_lies_around_its_mean() -> None:
     assert (found.value, found.low, found.high, found.confidence) == (10.0, 8.0, 12.0, 0.9)
     unknown = interval_of(3.0, None)
     assert (unknown.value, unknown.low, unknown.high) == (3.0, -math.inf, math.inf)
+
+
+def test_loads_and_phases_have_rows() -> None:
+    """Protects a day with several loads: rows for the run, each load, each phase and each load in it; a comparison has
+    the same figures as columns.
+    """
+    phases = [{"name": "day", "lasts": "16h", "workloads": ["a"]}, {"name": "night", "lasts": "8h"}]
+    scenario = raidsim.Scenario(
+        machine={"drives": {"model": "WD2500JS", "count": 2}},
+        array={"level": "raid1", "bitmap": "none"},
+        workloads=[{"name": "a", "depth": 2}, {"name": "b", "read_share": 0}],
+        workload={"warm_up": "10ms", "duration": "100ms", "phases": phases},
+    )
+    result = raidsim.run(scenario, progress=False)
+    rows = result.to_frame("loads")
+    names = [f"{phase}/{load}" for phase, load in zip(rows["phase"], rows["load"], strict=True)]
+    assert names == ["/", "/a", "/b", "day/", "day/a", "night/", "night/a", "night/b"]
+    assert rows["write_iops"][7] == result.prediction.figures["night.b.iops"]
+    compared = raidsim.compare(scenario, seed=[0, 1], rebuild=False, replications=1, progress=False).to_frame()
+    assert compared["night.b.iops"][0] > 0

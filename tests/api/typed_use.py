@@ -9,6 +9,7 @@ import raidsim
 from raidsim import (
     Advice,
     Calibration,
+    Capacity,
     Comparison,
     FioResult,
     InputError,
@@ -50,6 +51,7 @@ def all_of_it() -> str:
     knee: LoadCurve = raidsim.load_curve(base, points=8)
     advice: Advice = raidsim.advise({"load": {"iops": 100}})
     swept: Sweep = raidsim.sweep(base, depth=[1, 2], executor=ProcessPoolExecutor(2), store="kept.sqlite")
+    room: Capacity = raidsim.capacity("raid6", 8, size="18TB")
     layout: LayoutMap = raidsim.layout("raid5", 5, "64KiB")
     predicted: Predictions = raidsim.predict("gentoo-2004", workers=0)
     judged: Validation = raidsim.validate()
@@ -67,5 +69,5 @@ def all_of_it() -> str:
     except RaidsimError as error:
         text = str(error)
     words = [text, busiest, raidsim.__version__, repr((latency, interval, curve, axes, tables))]
-    words += [repr(each) for each in (knee, advice, swept, layout, predicted, judged, jobs, played, moved)]
+    words += [repr(each) for each in (knee, advice, swept, room, layout, predicted, judged, jobs, played, moved)]
     return " ".join([*words, str(number + best), str(result.to_dict()["iops"]), str(len(varied.to_frame()))])

@@ -132,3 +132,16 @@ def test_the_servers_cpu_limits_small_io_on_a_fast_network() -> None:
     assert limiting(one) == "cpu"
     assert sum(many.iops.values()) > 1.3 * sum(one.iops.values())
     assert "disk0" in limiting(many)
+
+
+@pytest.mark.parametrize("export", ["sync", "async"])
+def test_md_merges_what_an_nfs_server_writes(export: str) -> None:
+    """A stream of writes over NFS reaches the disks of RAID 5 in large commands, stable or not.
+
+    Protects from forcing each block of a stable write through the disks' caches by itself: such blocks cannot merge.
+    """
+    spec = served({"protocol": "nfs4", "port": "25GbE", "threads": 16, "export": export}, **SEQUENTIAL, read_share=0)
+    arrays = {name: array.model_copy(update={"level": "raid5"}) for name, array in spec.arrays.items()}
+    found = simulate(spec.model_copy(update={"arrays": arrays}))
+    disks = [usage for usage in found.usages if usage.kind == "disk"]
+    assert sum(disk.bytes for disk in disks) / sum(disk.reads + disk.writes for disk in disks) > 16 * KIB

@@ -62,14 +62,20 @@ def load_table(prediction: Prediction) -> Table:
 
 
 def phases_table(prediction: Prediction) -> Table:
-    """What each part of a day gives."""
+    """What each part of a day gives, and each of several loads in it."""
     rows: list[tuple[Cell, ...]] = []
     for name, part in prediction.phases.items():
-        known = {} if part.saturated else part.latencies
-        times = [1e3 * known[op]["mean_s"] if op in known else None for op in _OPS]
-        rows.append((name, sum(part.iops.values()), part.rate / 1e6, *times, part.bottleneck))
+        rows.append((name, *_part_cells(part), part.bottleneck))
+        rows += [(f"{name}: {load}", *_part_cells(each), "") for load, each in part.loads.items()]
     columns = ("part", "I/Os per s", "MB/s", "read mean (ms)", "write mean (ms)", "bottleneck")
     return Table("parts of the day", columns, tuple(rows))
+
+
+def _part_cells(part: Prediction) -> tuple[Cell, ...]:
+    """Rates and mean latencies of a part of a day, or of a load during it."""
+    known = {} if part.saturated else part.latencies
+    times = [1e3 * known[op]["mean_s"] if op in known else None for op in _OPS]
+    return sum(part.iops.values()), part.rate / 1e6, *times
 
 
 def loads_table(prediction: Prediction) -> Table:
@@ -190,7 +196,7 @@ def _planned(each: Alternative, priced: bool) -> tuple[Cell, ...]:
     if times is None:
         rebuild = ("unknown", "unknown") if facts.survives_any and risk is None else ("none", "none")
     else:
-        loaded = "does not finish while the array is saturated" if times.starves else rebuild_time(times.loaded_s)
+        loaded = "does not finish" if times.starves else rebuild_time(times.loaded_s)
         rebuild = (rebuild_time(times.idle_s), loaded)
     if risk is None:
         loss = ("unknown", "unknown")

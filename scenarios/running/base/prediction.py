@@ -123,7 +123,7 @@ class Prediction:
         `estimates` have theirs as "PHASE.FIGURE" too.
     loads
         Of several loads at the same time: what each gets, by its name; the rest is of all together, and `figures` and
-        `estimates` have theirs as "LOAD.FIGURE" too.
+        `estimates` have theirs as "LOAD.FIGURE" too. With phases too, it is what each gets while it runs.
     latency_bins
         The same I/Os as `latencies`, counted.
     scale

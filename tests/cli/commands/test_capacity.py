@@ -82,7 +82,7 @@ def test_power_is_counted_or_said_to_be_unknown(capsys: pytest.CaptureFixture[st
     words = " ".join(ran(capsys, *known)[1].split())
     assert "power of the drives: 5.2 to 48 W, 46 to 421 kWh a year, which costs 14 to 126 (idle to busy)" in words
     assert "power of the drives: 80 W, 701 kWh a year" in ran(capsys, *known[:4], "--watts", "10")[1]
-    assert "power: no figure for Exos-10E2400-2400GB" in ran(capsys, "raid5", "4", "--drive", "Exos-10E2400-2400GB")[1]
+    assert "power: not known for Exos-10E2400-2400GB" in ran(capsys, "raid5", "4", "--drive", "Exos-10E2400-2400GB")[1]
     assert "power" not in ran(capsys, "raid5", "4", "--size", "4TB")[1]
     status, _, err = ran(capsys, "raid5", "4", "--size", "4TB", "--energy-price", "1")
     assert status == 2

@@ -58,6 +58,24 @@ def test_tables(raidsim: Raidsim) -> None:
     assert max(len(line) for line in out.splitlines()) <= 100
 
 
+def test_loads_and_phases_have_one_table(raidsim: Raidsim) -> None:
+    """Each phase and load has a row for every design and its difference; what repeats a phase is left out."""
+    phases = "[{name: day, lasts: 16h, workloads: [a]}, {name: night, lasts: 8h}]"
+    sets = [
+        f"workload={{warm_up: 0s, duration: 100ms, phases: {phases}}}",
+        "workloads=[{name: a}, {name: b, depth: 4}]",
+    ]
+    options = [word for each in sets for word in ("--set", each)]
+    out = raidsim("--vary", "layout=raid5,raid10", "--replications", "2", "--no-rebuild", *options)[1]
+    rows = [line.split() for line in out.partition("Speed of each load or phase")[2].splitlines()]
+    designs = {row[0]: row[1] for row in rows if len(row) > 3 and row[0] in ("day", "night", "night.a", "night.b", "a")}
+    assert list(designs) == ["day", "night", "night.a", "night.b", "a"]
+    assert "day.a" not in out
+    assert "What the programs report" not in out
+    assert "Each load or phase against design 1" in out
+    assert max(len(line) for line in out.splitlines()) <= 100
+
+
 def test_json_is_one_object_with_everything(raidsim: Raidsim) -> None:
     """The same as JSON: figures with intervals, differences, facts, the reason of what cannot be."""
     status, out, _ = raidsim("--vary", "layout=raid5,raid10,raid50", "--replications", "2", "--json", "--no-rebuild")

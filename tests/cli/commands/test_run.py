@@ -232,6 +232,25 @@ def test_phases_are_listed(raidsim: Raidsim, tmp_path: Path) -> None:
         assert float(row[5]) + float(row[6]) == pytest.approx(ios, rel=0.01)
 
 
+def test_loads_are_listed_by_phase(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Each load has a row for the day and one in each of its phases, with the I/Os that JSON has."""
+    phases = [{"name": "day", "lasts": "16h", "workloads": ["b"]}, {"name": "night", "lasts": "8h"}]
+    described_loads = described(phases=phases)
+    described_loads["workload"] = {"warm_up": "0s", "duration": "500ms", "phases": phases}
+    described_loads["workloads"] = [{"name": "a", "total_iops": 20}, {"name": "b", "total_iops": 40}]
+    path = written(tmp_path, described_loads)
+    shown = raidsim(path)[1]
+    found = json.loads(raidsim(path, "--json")[1])
+    lines = [line.split() for line in shown.partition("Phases (above")[2].splitlines() if line.strip()]
+    names = [line[0] for line in lines]
+    first = names.index("day")
+    assert [name for name in names[first:] if name in ["a", "b", "day", "night"]] == ["day", "b", "night", "a", "b"]
+    assert "below: each load while it runs" in shown
+    assert list(found["loads"]) == ["a", "b"]
+    assert list(found["phases"]["night"]["loads"]) == ["a", "b"]
+    assert found["loads"]["a"]["iops"] == found["phases"]["night"]["loads"]["a"]["iops"]
+
+
 def rebuilding() -> dict[str, Any]:
     """The same array while a member is being rebuilt, since a moment ago: its stripe cache has not grown yet."""
     made = described(read_share="100%")

@@ -31,3 +31,21 @@ def test_many_parts_alike_share_a_line(capsys: pytest.CaptureFixture[str], tmp_p
         out = shown(*arguments)
         assert "\n  disk3 " in out
         assert "disk (disk0" not in out
+
+
+def test_wide_numbers_break_names_and_are_whole(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Protects from "1,830/1,894/1,...": where 24 disks have long numbers, a name takes two lines."""
+    path = tmp_path / "wide.yaml"
+    path.write_text(
+        "machine: {model: storage-server, drives: {model: Exos-15E900-900GB, count: 24}}\n"
+        "network: {protocol: nfs4, port: 25GbE, clients: 2, threads: 64}\n"
+        "arrays: {md0: {level: raid60, groups: 2, bitmap: none}}\n"
+        "workload: {pattern: sequential, block_size: 1MiB, read_share: 0%, depth: 64, warm_up: 0s, duration: 150ms}\n"
+    )
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["run", str(path), "--no-relief"])
+    assert not ended.value.code
+    table = capsys.readouterr().out.partition("Utilization over")[2].partition("least/median/most")[0]
+    assert "24 x disk" in table
+    assert "\N{HORIZONTAL ELLIPSIS}" not in table
+    assert max(len(line) for line in table.splitlines()) <= 100

@@ -83,3 +83,10 @@ def test_requests_go_where_all_designs_have_room() -> None:
     assert {design.spec.workload.span for design in given if design.spec and design.spec.workload.kind == "load"} == {
         1000000000
     }
+
+
+def test_designs_are_named_by_what_differs() -> None:
+    """Protects from designs called "3" or "none": only a word, such as a layout, stands alone."""
+    varied: list[tuple[str, list[Any]]] = [("layout", ["raid10"]), ("disks", [4, 6]), ("arrays.md0.bitmap", ["none"])]
+    labels = [design.label for design in designs_of(small(), varied)]
+    assert labels == ["raid10 disks=4 bitmap=none", "raid10 disks=6 bitmap=none"]

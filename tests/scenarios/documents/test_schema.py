@@ -24,6 +24,9 @@ GOOD = {
     "cpu": "machine: {cpu: {model: nas-core, cores: 2}, port: {rate: 300MB/s}}",
     "units": "machine: {memory: 4 GiB, resident: 0}\nworkload: {duration: 1.5min, read_share: 0.3, span: 1e9B}",
     "named": "workload: {arrivals: constant, total_iops: 50, locality: zipf}",
+    "loads of a phase": "workloads: [{name: a}, {name: b}]\n"
+    "workload: {phases: [{name: am, lasts: 12h, workloads: [a]}, "
+    "{name: pm, lasts: 12h, workloads: [a, {name: b, locality: zipf}]}]}",
     "volumes": "volumes: {disk0: 3, lv: {kind: linear, on: disk1, part: [1, 2]}}",
     "programs": "arrays: {md0: raid5}\nfile_systems: {/a: ext3}\nworkload: {steps: [{program: postmark}]}",
 }
@@ -44,6 +47,8 @@ BAD = {
     "list": "[a]",
     "no partitions": "volumes: {disk0: 0}",
     "unknown volume": "volumes: {lv: {kind: thin, on: disk0}}",
+    "unknown key of a load in a phase": "workloads: [{name: a}]\nworkload: {phases: [{name: b, lasts: 1h, "
+    "workloads: [{name: a, jbs: 2}]}]}",
     "unknown pattern": "workload: {pattern: sideways}",
 }
 

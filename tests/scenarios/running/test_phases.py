@@ -8,10 +8,14 @@ import pytest
 
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
+from raidsim.scenarios.description.any_workload import LoadsSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
+from raidsim.scenarios.documents.document import document_from
+from raidsim.scenarios.questions.load_curve import at_rate, raised
 from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.base.run import Run
+from raidsim.scenarios.running.full_load import as_much_as_it_takes
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import scenario_document
 
@@ -133,3 +137,125 @@ def test_the_largest_io_of_any_phase_must_fit() -> None:
     """A span is for all phases."""
     with pytest.raises(InputError, match=r"field workload\.span: found 32768 bytes"):
         scenario(span="32KiB", phases=[NIGHT, DAY])
+
+
+SHOP = """
+machine: {model: server, drives: {model: Exos-15E900-900GB, count: 4}}
+arrays: {md0: {level: raid10, bitmap: none}}
+workloads:
+  - {name: backup, pattern: sequential, block_size: 1MiB, read_share: 0%, depth: 4}
+  - {name: shop, jobs: 8, think_time: 20ms, read_share: 70%, end: 300ms}
+"""
+SHOP_DAY = "{name: day, lasts: 16h, workloads: [shop]}"
+SHOP_NIGHT = "{name: night, lasts: 8h, duration: 600ms, workloads: [backup, {name: shop, jobs: 2}]}"
+
+
+def shop_spec(*phases: str) -> ScenarioSpec:
+    """A backup, and a shop that has customers in a part of the measurement."""
+    times = f"{{warm_up: 100ms, duration: 400ms, phases: [{', '.join(phases)}]}}"
+    return document_from(f"{SHOP}workload: {times}").spec()
+
+
+@pytest.fixture(scope="module")
+def shop() -> Prediction:
+    """Two loads whose phases differ, simulated."""
+    return simulate(shop_spec(SHOP_DAY, SHOP_NIGHT))
+
+
+def test_a_phase_has_the_loads_that_it_names(shop: Prediction) -> None:
+    """Each phase is what its loads alone would be, with its own fields; a load that it leaves out is not there."""
+    text = SHOP.replace("jobs: 8", "jobs: 2") + "workload: {warm_up: 100ms, duration: 600ms}"
+    assert simulate(document_from(text).spec()) == shop.phases["night"]
+    assert {name: list(phase.loads) for name, phase in shop.phases.items()} == {
+        "day": ["shop"],
+        "night": ["backup", "shop"],
+    }
+    assert list(shop.loads) == ["backup", "shop"]
+    assert shop.figures["night.shop.iops"] == shop.phases["night"].loads["shop"].figures["iops"]
+
+
+def test_a_load_of_the_day_counts_while_it_runs(shop: Prediction) -> None:
+    """The backup's rate is that of the night, the shop's weighted by how long it is there; together they are a mean."""
+    day, night = shop.phases.values()
+    backup, own = shop.loads.values()
+    alone = night.loads["backup"]
+    assert backup.rate == pytest.approx(alone.rate)
+    assert backup.iops == pytest.approx(alone.iops)
+    assert backup.latencies["write"]["mean_s"] == pytest.approx(alone.latencies["write"]["mean_s"])
+    # The shop is there for 300 of 400 ms by day, of 600 ms by night.
+    lasts = (16 * 0.75, 8 * 0.5)
+    parts = [phase.loads["shop"] for phase in (day, night)]
+    mean = sum(hours * part.rate for hours, part in zip(lasts, parts, strict=True)) / sum(lasts)
+    assert own.rate == pytest.approx(mean)
+    assert own.seconds == pytest.approx(sum(lasts) * 3600)
+    reads = [part.latencies["read"] for part in parts]
+    counts = [n * each["n"] for n, each in zip((16 / 0.4, 8 / 0.6), reads, strict=True)]
+    waits = sum(count * each["mean_s"] for count, each in zip(counts, reads, strict=True)) / sum(counts)
+    assert own.latencies["read"]["mean_s"] == pytest.approx(waits)
+    assert shop.rate == pytest.approx((2 * day.rate + night.rate) / 3)
+    assert shop.estimates["backup.iops"].mean == pytest.approx(shop.figures["backup.iops"])
+
+
+def test_phases_that_name_no_loads_have_all_of_them() -> None:
+    """Counter-test: a day of two halves that differ in nothing is as the loads without phases."""
+    halves = simulate(shop_spec("{name: am, lasts: 12h}", "{name: pm, lasts: 12h}"))
+    whole = simulate(document_from(f"{SHOP}workload: {{warm_up: 100ms, duration: 400ms}}").spec())
+    assert halves.phases == {"am": whole, "pm": whole}
+    assert halves.rate == pytest.approx(whole.rate)
+    assert halves.loads["shop"].rate == pytest.approx(whole.loads["shop"].rate)
+
+
+@pytest.mark.parametrize(
+    ("phase", "said"),
+    [
+        (
+            "{name: a, lasts: 1h, workloads: [shop, mail]}",
+            r"phases\[1\].workloads\[1\].name: found unknown load 'mail'",
+        ),
+        ("{name: a, lasts: 1h, workloads: [shop, shop]}", r"phases\[1\].workloads\[1\].name: found shop twice"),
+        ("{name: a, lasts: 1h, workloads: []}", r"phases\[1\].workloads"),
+        ("{name: night, lasts: 1h}", r"phases\[1\].name: found night twice; expected: each name once"),
+        ("{name: shop, lasts: 1h}", r"phases\[1\].name: found shop, the name of a load; expected: a name of its own"),
+        (
+            "{name: a, lasts: 1h, workloads: [{name: backup, locality: hot}]}",
+            r"phases\[1\].workloads\[0\].locality: found a locality of sequential I/Os",
+        ),
+        (
+            "{name: a, lasts: 1h, workloads: [{name: shop, block_size: 1000B}]}",
+            r"phases\[1\].workloads\[0\].block_size: found 1000 bytes",
+        ),
+        (
+            "{name: a, lasts: 1h, workloads: [{name: shop, depth: 20000}, backup]}",
+            r"phases\[1\].workloads\[0\].depth: found a depth of 20,000",
+        ),
+        ("{name: a, lasts: 1h, depth: 4}", r"phases\[1\].depth: found the unknown key 'depth'"),
+    ],
+)
+def test_nonsense_in_phases_of_several_loads_is_refused(phase: str, said: str) -> None:
+    """The message names the phase, the load in it and the field."""
+    with pytest.raises(InputError, match=said):
+        shop_spec(SHOP_NIGHT, phase)
+
+
+def test_a_load_that_no_phase_has_is_refused() -> None:
+    """Protects from a load that vanishes without a word, and from times that a short phase does not have."""
+    with pytest.raises(InputError, match="found backup, which no phase has; expected: a load of a phase"):
+        shop_spec(SHOP_DAY)
+    late = SHOP.replace("end: 300ms", "begin: 300ms")
+    phases = "[{name: a, lasts: 1h}, {name: b, lasts: 1h, duration: 200ms}]"
+    with pytest.raises(InputError, match=r"phases\[1\].duration: found a load from 0.3 s to 0.2 s"):
+        document_from(f"{late}workload: {{warm_up: 100ms, duration: 400ms, phases: {phases}}}").spec()
+
+
+def test_questions_about_one_load_take_the_longest_phase() -> None:
+    """A curve raises the first load of the longest phase, and rebuilds go on next to its loads."""
+    spec = shop_spec(SHOP_DAY, SHOP_NIGHT)
+    assert raised(spec) == "shop"
+    workload = at_rate(spec, 100).workload
+    assert isinstance(workload, LoadsSpec)
+    assert [(load.name, load.total_iops) for load in workload.loads] == [("shop", 100)]
+    assert workload.phases == ()
+    full = as_much_as_it_takes(spec).workload
+    assert isinstance(full, LoadsSpec)
+    assert [load.name for load in full.loads] == ["shop"]
+    assert full.loads[0].depth > 1

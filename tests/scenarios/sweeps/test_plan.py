@@ -177,6 +177,6 @@ def test_the_examples_of_the_manual_are_sweeps() -> None:
     """Protects the files that readers start from."""
     folder = Path(raidsim.__file__).parent / "docs" / "examples" / "sweeps"
     plans = {path.stem: read_sweep(path) for path in sorted(folder.glob("*.yaml"))}
-    assert {name: plan.runs for name, plan in plans.items()} == {"chunk-size": 9, "team-disks": 9, "unknown-load": 600}
+    assert {name: plan.runs for name, plan in plans.items()} == {"chunk-size": 9, "team-load": 9, "unknown-load": 600}
     plan = plans["unknown-load"]
     assert plan.document.changed(plan.values(199)).spec().workload.kind == "load"

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.figures import drawings
 from raidsim.web.figures.report import report_html
@@ -119,3 +120,15 @@ def test_a_report_is_plain_and_harmless() -> None:
     assert "<script" not in page
     assert "default-src 'none'" in page
     assert page.count("&lt;script&gt;") >= 8
+
+
+def test_a_part_of_the_day_has_a_row_for_each_of_its_loads() -> None:
+    """Protects uploaded scenarios: parts of a day with several loads have rows that say whose they are."""
+    document = document_from(
+        "{machine: {drives: {model: WD5000AAKS, count: 2}}, arrays: {md0: raid1}, "
+        "workloads: [{name: a}, {name: b, depth: 2}], workload: {warm_up: 10ms, "
+        "duration: 100ms, phases: [{name: day, lasts: 16h, workloads: [b]}, {name: night, lasts: 8h}]}}"
+    )
+    found = simulate(document.spec())
+    assert [row[0] for row in phases_table(found).rows] == ["day", "day: b", "night", "night: a", "night: b"]
+    assert [row[0] for row in loads_table(found).rows] == ["a", "b"]
