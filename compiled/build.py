@@ -82,6 +82,7 @@ def build(built: Path = BUILT, modules: Iterable[str] = MODULES, optimisation: s
                     opt_level=optimisation,
                     debug_level="0",
                     target_dir="c",
+                    multi_file=True,
                 )
             for extension in extensions:
                 extension.extra_compile_args = [*extension.extra_compile_args, *_FLAGS]

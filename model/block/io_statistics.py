@@ -43,15 +43,20 @@ class IoStatistics:
         Reads and writes that are complete, each of them one request to the drive.
     waited_s
         Time (s) from when they were made until they were complete, all together.
+    inside
+        Requests that are made and not yet complete.
+    tick_ends
+        End (s) of the tick of the latest start or end. Queues count what starts and ends before it without a call.
     """
 
-    __slots__ = ("_ends", "_inside", "_starts", "_tick", "_ticks", "completed", "waited_s")
+    __slots__ = ("_ends", "_starts", "_tick", "_ticks", "completed", "inside", "tick_ends", "waited_s")
 
     def __init__(self, busy_ticks: BusyTicks = "requests") -> None:
         self._starts = busy_ticks != "requests"
         self._ends = busy_ticks != "events"
-        self._inside = 0
+        self.inside = 0
         self._tick = self._ticks = 0
+        self.tick_ends = 1.0 / TICKS_PER_S
         self.completed = 0
         self.waited_s = 0.0
 
@@ -71,22 +76,26 @@ class IoStatistics:
         if tick != self._tick:
             if self._starts:
                 self._ticks += 1
-            elif self._inside:
+            elif self.inside:
                 self._ticks += tick - self._tick
-            self._tick = tick
-        self._inside += 1
+            self._begin_tick(tick)
+        self.inside += 1
 
     def merged(self) -> None:
         """A request has become part of another one."""
-        self._inside -= 1
+        self.inside -= 1
 
     def done(self, now: float, queued: QueuedRequest) -> None:
         """A request is complete at `now` (s)."""
         tick = int(now * TICKS_PER_S)
         if tick != self._tick:
             self._ticks += tick - self._tick if self._ends else 1
-            self._tick = tick
-        self._inside -= 1
+            self._begin_tick(tick)
+        self.inside -= 1
         if queued.op != TRIM:
             self.completed += 1
             self.waited_s += now - queued.made
+
+    def _begin_tick(self, tick: int) -> None:
+        self._tick = tick
+        self.tick_ends = (tick + 1) / TICKS_PER_S

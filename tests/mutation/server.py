@@ -34,6 +34,8 @@ _STARTS_S = 20.0
 """CPU time of a first simulation, at most."""
 _HANGS = 30.0
 """Wall-clock time over the limit of CPU time, after which a process does not end."""
+_MEMORY = 4 << 30
+"""Address space (bytes) of a process with a mutant: a loop without an end may fill memory before its time is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +248,7 @@ class Server:
             try:
                 os.setsid()
                 resource.setrlimit(resource.RLIMIT_CPU, (int(limit_s) + 1, int(limit_s) + 5))
+                resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
                 install().active = mutant
                 os.environ[ACTIVE] = str(mutant)
                 work()
