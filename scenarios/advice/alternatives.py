@@ -130,7 +130,7 @@ class Alternatives:
         # A little more than what seemed to do, so that intervals keep the limits too.
         step = at_least(counts, (1.0 + _MARGIN) * counts[high], high)
         for _ in range(_TRIES):
-            verdict = yield from self._trials.precisely(designs[step], iops, first=1)
+            verdict = yield from self._trials.precisely(designs[step], iops)
             if verdict.status == "meets" and (self._requirement.headroom or self._requirement.data_loss) is not None:
                 verdict = yield from self._trials.completed(verdict)
             if verdict.status == "meets":
@@ -167,7 +167,7 @@ class Alternatives:
         rate = low
         for _ in range(_TRIES):
             rate *= _BACK
-            verdict = yield from self._trials.precisely(design, rate, first=1)
+            verdict = yield from self._trials.precisely(design, rate)
             if verdict.status == "meets":
                 return Attainable(verdict, rate)
         return None

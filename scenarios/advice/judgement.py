@@ -54,7 +54,7 @@ def judged(requirement: RequirementSpec, spec: ScenarioSpec, measured: Measured)
             what = f"{op} {kind}"
             if estimate.mean > limit:
                 seems = False
-            if low > limit:
+            if low > limit or (kind == "p99" and op in measured.late):
                 status = "fails"
                 more = " and rising" if brief else ""
                 reasons.append(f"{what} {format_duration(estimate.mean)}{more}")

@@ -18,11 +18,15 @@ from ..description.workloads import LEAST_PRECISION
 from ..designs.designs import Design
 from ..designs.required_load import TARGET
 from ..designs.requirement import RequirementSpec
+from ..running.base.run import Run
 from ..running.full_load import as_much_as_it_takes
+from ..running.load_run import LoadRun
+from ..running.several_loads import SeveralLoadsRun
 from ..running.simulate import simulate
 from ..workers.process_setup import end_with_parent
 from ..workers.worker_pool import WorkerPool
 from .beside import REQUIRED, with_others
+from .endings import Endings
 
 _Result = TypeVar("_Result")
 _WARM_UP = 0.25
@@ -53,14 +57,16 @@ class Task:
         Of what.
     kind
         "brief": a number of I/Os from an empty array, in which nothing can be slower than it is later; "precise": as
-        long as the requirement's precision takes; "saturate": as many I/Os as it takes; "full": the same, brief;
-        "rebuild": a member under the load.
+        long as the requirement's precision takes, and until the limits are decided; "saturate": as many I/Os as it
+        takes; "full": the same, brief; "rebuild": a member under the load.
     iops
         I/Os per second offered.
     ios
         Of "brief" and "full", how many would be measured at `iops`.
     finer
-        Of "precise": the precision is divided by this.
+        Of "precise" with other loads, which has a given length: how many times the usual one.
+    warm_up
+        Of "precise": simulated time (s) before which nothing is settled.
     """
 
     design: Design
@@ -68,11 +74,12 @@ class Task:
     iops: float
     ios: int = 0
     finer: int = 1
+    warm_up: float = 0.0
 
     @property
     def key(self) -> tuple[object, ...]:
         """What two tasks with the same result have in common."""
-        return (self.design.key, self.kind, self.iops, self.ios, self.finer)
+        return (self.design.key, self.kind, self.iops, self.ios, self.finer, self.warm_up)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,8 @@ class Measured:
         Whether a run to a precision saw nothing rise or fall any more; caches that are still filling do.
     busy
         Mean utilization of the drives that were used (a share).
+    late
+        Of "brief": which of "read" and "write" miss their limit by far, so that the run ended early.
     """
 
     task: Task
@@ -116,6 +125,7 @@ class Measured:
     seconds: float | None = None
     settled: bool = True
     busy: float = 0.0
+    late: tuple[str, ...] = ()
 
 
 def run_task(requirement: RequirementSpec, task: Task) -> Measured:
@@ -128,8 +138,8 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         longest = max(_LEAST_LONGEST_S, LONGEST_IOS / task.iops)
         precision = _SATURATION_PRECISION
         if task.kind == "precise":
-            precision = max(LEAST_PRECISION, requirement.precision / task.finer)
-        times = {"warm_up": 0.0, "duration": longest, "precision": precision}
+            precision = max(LEAST_PRECISION, requirement.precision)
+        times = {"warm_up": task.warm_up, "duration": longest, "precision": precision}
         if requirement.beside:
             # Several loads run for a given time, which their intervals shrink with.
             length = min(longest, _SEVERAL_IOS * task.finer / task.iops)
@@ -139,13 +149,25 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         times = {"warm_up": warm_up, "duration": measured}
     spec = with_others(task.design.scenario(wanted, wanted.load.document(**times)), requirement)
     if task.kind == "rebuild":
-        return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec))
+        return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec, about=True))
     if requirement.while_rebuilding and task.kind in ("brief", "precise") and rebuilt_arrays(spec):
         # Halfway, where the rebuilt member is neither all there nor all missing.
         spec = with_rebuild(spec, TARGET, member_bytes(spec, TARGET) // 2)
     if task.kind == "full":
         spec = as_much_as_it_takes(spec, _FULL_USERS)
-    found = simulate(as_much_as_it_takes(spec) if task.kind == "saturate" else spec)
+    endings, runs = Endings(requirement), list[Run]()
+
+    def watch(run: Run) -> None:
+        runs.append(run)
+        assert isinstance(run, LoadRun | SeveralLoadsRun)
+        if task.kind == "brief":
+            run.end_when(endings.is_late)
+        elif task.kind == "precise" and isinstance(run, LoadRun):
+            run.decide_by(endings.is_decided)
+        elif task.kind == "precise":
+            run.end_when(endings.ending())
+
+    found = simulate(as_much_as_it_takes(spec) if task.kind == "saturate" else spec, watch=watch)
     used = [usage.utilization for usage in found.usages if usage.kind in DRIVES and usage.reads + usage.writes]
     mine = found.loads.get(REQUIRED, found)
     served = sum_in_order(mine.iops.values())
@@ -161,6 +183,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         mine.estimates.get("iops"),
         settled=found.precision_reached is None or isfinite(found.precision_reached),
         busy=sum_in_order(used) / len(used) if used else 0.0,
+        late=endings.late(runs[-1]) if task.kind == "brief" else (),
     )
 
 

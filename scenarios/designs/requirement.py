@@ -269,7 +269,7 @@ class RequirementSpec(Spec):
     path_length: float | None = Field(default=None, gt=0)
     array: dict[str, Any] = Field(default_factory=dict)
     kernel: KernelName = "linux-6.1"
-    precision: Fraction = Field(default=0.02)
+    precision: Fraction = Field(default=0.05)
     seed: int = Field(default=0, ge=0)
     """Of all random numbers."""
 

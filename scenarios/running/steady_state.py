@@ -184,6 +184,9 @@ class SteadyState:
         Half-width over value, infinite if it had not settled; of several loads the largest.
     share
         How much of the run is done, about (0 to 1).
+    enough
+        Asked whether a settled run may end, with whether it is precise; None: if it is. It is not asked if a load is
+        saturated.
     """
 
     def __init__(
@@ -217,6 +220,7 @@ class SteadyState:
             _ROUNDS * sum(load.depth for load in jobs if isinstance(load, ClosedLoad)) for jobs in (loads, *others)
         ]
         self._least_ios = least_ios
+        self.enough: Callable[[bool], bool] | None = None
 
     @property
     def share(self) -> float:
@@ -282,6 +286,8 @@ class SteadyState:
             filling = fills
             self.settled = not fills and not self._drifts(0)
             enough = self._precise()
+            if self.enough is not None and self.settled and not self.saturated:
+                enough = self.enough(enough)
             if enough and met:
                 break
             met = enough

@@ -93,17 +93,22 @@ class DriveTime(ABC):
         """Writes of this size (bytes) that a drive's memory holds at most: by its bytes, and by its entries."""
 
     @cached_property
-    def visits(self) -> dict[str, Visits]:
-        """Visits of one read, and of one write, on average."""
-        kept = {"read": self._read_again, "write": self._rewritten}
+    def made(self) -> dict[str, Visits]:
+        """Visits of one read, and of one write, on average, if no memory keeps any."""
         found = {}
         for op, sizes in self.sizes.items():
             each = [
                 visits_for(self.layout, op == "write", size, self.load.align).times(share)
                 for size, share in sizes.items()
             ]
-            found[op] = sum(each[1:], each[0]).times(1.0 - kept[op])
+            found[op] = sum(each[1:], each[0])
         return found
+
+    @cached_property
+    def visits(self) -> dict[str, Visits]:
+        """Visits of one read, and of one write, on average, at least: memory keeps all that it can."""
+        kept = {"read": self._read_again, "write": self._rewritten}
+        return {op: each.times(1.0 - kept[op]) for op, each in self.made.items()}
 
     @cached_property
     def _span(self) -> int:
@@ -144,6 +149,14 @@ class DriveTime(ABC):
         in_controller = min(self.controller.cache, self._span) / size if self.controller is not None else 0.0
         in_drive = min(self.kept_writes(size)) if self.caches_writes else 0.0
         return 3.0 * (in_controller + self.members * in_drive) / share
+
+    def bits_s(self, bitmap: int, iops: float) -> float:
+        """Time (s) in which the load's writes set most bits of a bitmap, of which each covers these bytes of a member.
+
+        With N bits, each write sets one of them; after twice N writes 86 % are set.
+        """
+        writes = iops * self.shares["write"]
+        return 2.0 * self._region / bitmap / writes if writes else 0.0
 
     @cached_property
     def _rewritten(self) -> float:
