@@ -67,6 +67,8 @@ def _question(wanted: RequirementSpec) -> list[str]:
     ]
     if load.locality is not None:
         parts.append(f"{load.locality.kind} locality")
+    if wanted.file_system is not None:
+        parts.append(f"on a file in {wanted.file_system.kind}")
     limits = []
     for kind in ("p99", "mean"):
         if getattr(wanted.limits, kind) is not None:

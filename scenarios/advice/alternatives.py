@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..comparison.array_facts import array_facts
 from ..designs.designs import Design, Family, families, impossible
 from .bounds.bounds import TOO_MANY
 from .bounds.drive_times import drive_time
@@ -75,7 +74,7 @@ class Alternatives:
             )
             if design is None:
                 continue
-            facts = array_facts(self._trials.spec(design))
+            facts = self._trials.facts(design)
             if facts.survives_any < self._requirement.survives:
                 continue
             visits = drive_time(self._trials.spec(design)).demand(1.0).visits
@@ -92,7 +91,7 @@ class Alternatives:
             design = Design(family, count, self._requirement.hot_spares)
             if not family.fits(design.members) or impossible(design) is not None:
                 continue
-            return design if array_facts(self._trials.spec(design)).usable_bytes >= reach else None
+            return design if self._trials.facts(design).usable_bytes >= reach else None
         return None
 
     def _more_drives(self, family: Family) -> Search[Verdict | None]:

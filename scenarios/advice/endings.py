@@ -81,7 +81,7 @@ class Endings:
         return all(each.high <= limit for each, limit in known) or reached <= self._finest
 
     def ending(self) -> Callable[[Run], bool]:
-        """The same for a run of a given length: looked at now and then, and decided twice in a row.
+        """The same for a run of a given length: late, or looked at now and then, and decided twice in a row.
 
         A run that ends as soon as an interval happens to be narrow is wrong too often.
         """
@@ -89,6 +89,8 @@ class Endings:
 
         def ends(run: Run) -> bool:
             nonlocal before
+            if self.is_late(run):
+                return True
             if _windows(run).count % _LOOKS:
                 return False
             now = self.is_decided(run, precise=True)

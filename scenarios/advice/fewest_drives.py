@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..comparison.array_facts import array_facts
 from ..designs.designs import Design, Family, families, impossible
 from .bounds.bounds import TOO_MANY, Refusal
 from .bounds.drive_times import drive_time
@@ -144,7 +143,7 @@ class FewestDrives:
             design = candidates.designs[-1]
             refused = candidates.refused
             reasons = tuple(refusal.text for refusal in refused)
-            return Verdict(design, array_facts(self._trials.spec(design)), "fails", reasons, tuple(refused))
+            return Verdict(design, self._trials.facts(design), "fails", reasons, tuple(refused))
         low, high = 0, len(possible) - 1
         last: Verdict | None = None
         while low < high:

@@ -27,6 +27,7 @@ from ..workers.process_setup import end_with_parent
 from ..workers.worker_pool import WorkerPool
 from .beside import REQUIRED, with_others
 from .endings import Endings
+from .on_files import RUNS, latencies, predictions, together
 
 _Result = TypeVar("_Result")
 _WARM_UP = 0.25
@@ -36,10 +37,14 @@ LONGEST_IOS = 250_000
 _LEAST_LONGEST_S = 30.0
 _SEVERAL_IOS = 6_000
 """I/Os of the required load in a run with other loads, which has no precision: 60 of them are beyond the p99."""
+_FILE_IOS = 2_500
+"""I/Os of each of the runs on a file: 25 of them are beyond the p99."""
 _SEVERAL_S = {"saturate": (3.0, 6.0), "full": (1.5, 3.0)}
 """Warm-up and measurement (s) of runs with other loads that keep all drives busy."""
 _TAKEN = 0.97
 """Share of the I/Os offered of which fewer are served only by what is saturated."""
+_TAKEN_ON_FILES = 0.9
+"""The same on files, where fio's threads have whole rates, a few percent away from the one asked."""
 _SATURATION_PRECISION = 0.05
 _FULL_USERS = 32
 """Users for every drive of a "full" run, whose rate is shown as "about" what a refused design serves: on two drives and
@@ -64,7 +69,7 @@ class Task:
     ios
         Of "brief" and "full", how many would be measured at `iops`.
     finer
-        Of "precise" with other loads, which has a given length: how many times the usual one.
+        Of "precise" with other loads or a file system, which has a given length: how many times the usual one.
     warm_up
         Of "precise": simulated time (s) before which nothing is settled.
     """
@@ -111,7 +116,7 @@ class Measured:
     busy
         Mean utilization of the drives that were used (a share).
     late
-        Of "brief": which of "read" and "write" miss their limit by far, so that the run ended early.
+        Of runs from an empty array: which of "read" and "write" miss their limit by far, so that the run ended early.
     """
 
     task: Task
@@ -130,6 +135,8 @@ class Measured:
 
 def run_task(requirement: RequirementSpec, task: Task) -> Measured:
     """Simulate."""
+    if requirement.file_system is not None and task.kind in ("brief", "precise"):
+        return _run_on_files(requirement, task)
     wanted = requirement.model_copy(update={"load": requirement.load.model_copy(update={"iops": task.iops})})
     if task.kind in ("brief", "full"):
         length = task.ios / task.iops
@@ -183,7 +190,32 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         mine.estimates.get("iops"),
         settled=found.precision_reached is None or isfinite(found.precision_reached),
         busy=sum_in_order(used) / len(used) if used else 0.0,
-        late=endings.late(runs[-1]) if task.kind == "brief" else (),
+        late=endings.late(runs[-1]) if task.kind == "brief" or (requirement.beside and task.kind == "precise") else (),
+    )
+
+
+def _run_on_files(requirement: RequirementSpec, task: Task) -> Measured:
+    """Run a design with its file system: one run, or several for intervals."""
+    wanted = requirement.model_copy(update={"load": requirement.load.model_copy(update={"iops": task.iops})})
+    precise = task.kind == "precise"
+    length = (_FILE_IOS * task.finer if precise else task.ios) / task.iops
+    runs = predictions(wanted, task.design, warm_up=_WARM_UP * length, duration=length, runs=RUNS if precise else 1)
+    found = together(runs)
+    # The run lasts until fio's slowest thread sees that its time is over; drives count from the beginning.
+    of_load = found.measured_s / ((1.0 + _WARM_UP) * length)
+    drives = [usage for usage in found.usages if usage.kind in DRIVES and usage.reads + usage.writes]
+    used = [min(1.0, of_load * usage.utilization) for usage in drives]
+    served = sum_in_order(found.iops.values())
+    return Measured(
+        task,
+        served,
+        latencies(runs),
+        precise and served < _TAKEN_ON_FILES * task.iops,
+        of_load * found.member_ios / found.measured_s,
+        max(used, default=0.0),
+        found.bottleneck,
+        None,
+        busy=sum_in_order(used) / len(used) if used else 0.0,
     )
 
 

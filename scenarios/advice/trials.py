@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import isfinite
 
-from ..comparison.array_facts import array_facts
+from ..comparison.array_facts import ArrayFacts
 from ..comparison.reliability import data_loss
 from ..description.scenario import ScenarioSpec
 from ..designs.designs import Design
 from ..designs.required_load import TARGET
 from ..designs.requirement import RequirementSpec
-from .bounds.bounds import Refusal, refusals, room_refusals
+from .bounds.bounds import Refusal, design_facts, refusals, room_refusals
 from .bounds.drive_times import drive_time
 from .judgement import is_known, judged, worse
 from .runs import LONGEST_IOS, Measured, Search, Task
@@ -25,7 +25,7 @@ from .verdict import Status, Verdict
 BRIEF_IOS = (600, 2500, 6000)
 """I/Os of the brief runs, one after the other."""
 _LONGER = (1, 2, 4, 8)
-"""With other loads runs have given lengths; a design that is too close to call is simulated again for longer."""
+"""With other loads or a file system runs have given lengths; what is too close to call is simulated for longer."""
 _KEPT_S = 5.0
 """Bits that are set again within this time stay set (daemon_sleep in drivers/md/md-bitmap.c)."""
 _BITMAP_IOS = 60_000
@@ -60,9 +60,13 @@ class Trials:
         if key not in self._specs:
             wanted = self.requirement
             spec = design.scenario(wanted, wanted.load.document(span=None))
-            reaches = wanted.load.span is not None and wanted.load.span <= array_facts(spec).usable_bytes
-            self._specs[key] = design.scenario(wanted) if reaches else spec
+            reaches = wanted.load.span is not None and wanted.load.span <= design_facts(spec, wanted).usable_bytes
+            self._specs[key] = design.scenario(wanted, wanted.load.document()) if reaches else spec
         return self._specs[key]
+
+    def facts(self, design: Design) -> ArrayFacts:
+        """What holds for a design without simulation."""
+        return design_facts(self.spec(design), self.requirement)
 
     def refused(self, design: Design) -> list[Refusal]:
         """Bounds that a design does not keep."""
@@ -102,8 +106,10 @@ class Trials:
 
     def settled(self, design: Design, iops: float) -> Search[Verdict]:
         """Brief runs, and then one to the precision; a design that is well within the limits has fewer brief runs."""
+        if self.requirement.beside:
+            return (yield from self.precisely(design, iops))  # which ends early too if it is late
         warm_up = self.fills_bitmap_s(design)
-        for ios in BRIEF_IOS[:1] if self.requirement.beside or warm_up else BRIEF_IOS:
+        for ios in BRIEF_IOS[:1] if warm_up else BRIEF_IOS:
             verdict = yield from self.screened(design, iops, (ios,))
             if warm_up and not self._is_well_within(verdict):
                 return (yield from self.precisely(design, iops, warm_up))
@@ -126,7 +132,8 @@ class Trials:
     def precisely(self, design: Design, iops: float, warm_up: float = 0.0) -> Search[Verdict]:
         """A run to the precision and until the limits are decided, after a warm-up (s)."""
         verdict: Verdict | None = None
-        for finer in _LONGER if self.requirement.beside else _LONGER[:1]:
+        given = self.requirement.beside or self.requirement.file_system is not None
+        for finer in _LONGER if given else _LONGER[:1]:
             measured = yield Task(design, "precise", iops, finer=finer, warm_up=warm_up)
             verdict = self._told(judged(self.requirement, self.spec(design), measured))
             if verdict.status != "close" or not measured.settled:

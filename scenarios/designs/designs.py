@@ -15,6 +15,7 @@ from ...model.layouts import LEVELS, STRIPED_MIRRORS
 from ..description.scenario import ScenarioSpec
 from ..documents.document import Document
 from ..documents.positions import DocumentPositions
+from .required_files import MOUNT
 from .required_load import TARGET
 from .requirement import ControllerChoice, DriveChoice, LevelChoice, RequirementSpec
 
@@ -131,7 +132,7 @@ class Design:
         requirement
             Whose load it gets.
         workload
-            The load instead of the requirement's own.
+            The load instead of the requirement's own, without the requirement's file system.
         """
         family = self.family
         drive: dict[str, Any] = {"model": family.drive.model, "count": self.drives}
@@ -177,7 +178,24 @@ class Design:
         }
         beside = {"network": requirement.network, "vm": requirement.vm, "path_length": requirement.path_length}
         data |= {name: value for name, value in beside.items() if value is not None}
+        if workload is None and requirement.file_system is not None:
+            return self.with_files(requirement, data)
         return Document(self.name, data, DocumentPositions(self.name, {}))
+
+    def with_files(
+        self, requirement: RequirementSpec, data: dict[str, Any], warm_up: float = 1.0, duration: float = 5.0
+    ) -> Document:
+        """The document of a design with the requirement's file system, and the load on a file for some time (s)."""
+        chosen = requirement.file_system
+        assert chosen is not None
+        bare = Document(self.name, data, DocumentPositions(self.name, {})).spec()
+        device = bare.capacity(TARGET)
+        size = chosen.file_bytes(requirement.load, device - chosen.kept_bytes(device))
+        files = chosen.workload(requirement.load, size, warm_up, duration, requirement.seed)
+        mounted = {MOUNT: {**chosen.document(), "on": TARGET}}
+        return Document(
+            self.name, {**data, "file_systems": mounted, "workload": files}, DocumentPositions(self.name, {})
+        )
 
     def scenario(self, requirement: RequirementSpec, workload: dict[str, Any] | None = None) -> ScenarioSpec:
         """The scenario, checked; `InputError` if there can be no such machine."""

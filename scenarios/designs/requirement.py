@@ -25,6 +25,7 @@ from ..documents.extends import read_layers
 from ..documents.merge import assigned, copied
 from .chassis import ChassisSpec
 from .growth import Growth
+from .required_files import FileSystemChoice, refuse_load
 from .required_load import BesideLoad, RequiredLoad
 
 MOST_DRIVES = 256
@@ -235,6 +236,8 @@ class RequirementSpec(Spec):
         What it hangs on, as in a scenario, without drives.
     array
         Options of the array as in a scenario (`stripe_cache`, `group_thread_cnt`, ...), for the levels that have them.
+    file_system
+        Made on the array of every design, with the load on a file in it.
     precision
         Half the width of the 90 % intervals that decide, as a share.
     """
@@ -268,6 +271,7 @@ class RequirementSpec(Spec):
     vm: dict[str, Any] | None = None
     path_length: float | None = Field(default=None, gt=0)
     array: dict[str, Any] = Field(default_factory=dict)
+    file_system: Annotated[FileSystemChoice, _bare_word("kind")] | None = None
     kernel: KernelName = "linux-6.1"
     precision: Fraction = Field(default=0.05)
     seed: int = Field(default=0, ge=0)
@@ -284,6 +288,10 @@ class RequirementSpec(Spec):
 
     @model_validator(mode="after")
     def _answerable(self) -> Self:
+        if self.file_system is not None:
+            refuse_load(self.load)
+            if self.beside:
+                raise refusal("other loads with a file system", "expected: one of the two", ("beside",))
         for choices in ("drives", "levels", "chunks", "controllers"):
             if not getattr(self, choices):
                 raise refusal("nothing to choose from", "expected: one or more", (choices,))
