@@ -144,7 +144,7 @@ def _row_words(verdict: Verdict) -> str:
 
 
 def _built_of(family: Family) -> str:
-    return family.drive.model + ("" if family.controller.is_none else f" on {family.controller.model}")
+    return family.drive.words + ("" if family.controller.is_none else f" on {family.controller.model}")
 
 
 def _best() -> str:
@@ -285,7 +285,7 @@ def _names(members: Sequence[Verdict]) -> str:
         words = f"{family.layout_words}, {spares}," if spares else family.layout_words
         if not family.controller.is_none:
             words += f" on {family.controller.model}"
-        by_drives.setdefault(words, []).append(f"{verdict.design.drives} x {family.drive.model}")
+        by_drives.setdefault(words, []).append(f"{verdict.design.drives} x {family.drive.words}")
     same: dict[tuple[str, ...], list[str]] = {}
     for words, drives in by_drives.items():
         same.setdefault(tuple(dict.fromkeys(drives)), []).append(words)

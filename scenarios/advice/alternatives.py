@@ -78,7 +78,7 @@ class Alternatives:
             if facts.survives_any < self._requirement.survives:
                 continue
             visits = drive_time(self._trials.spec(design)).demand(1.0).visits
-            key = (family.drive.model, repr(family.drive.overrides), repr(family.controller))
+            key = (family.drive.identity, repr(family.controller))
             entry = (visits, -facts.usable_bytes / facts.raw_bytes, family)
             if key not in best or entry[:2] < best[key][:2]:
                 best[key] = entry

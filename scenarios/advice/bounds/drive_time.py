@@ -56,12 +56,18 @@ class DriveTime(ABC):
     spec
         The scenario; its workload is a load on one array.
     drive
-        Each of the array's drives.
+        Each of the array's drives, or the first one.
+
+    Attributes
+    ----------
+    equal
+        Whether all drives are of one kind.
     """
 
     def __init__(self, spec: ScenarioSpec, drive: AnyDrive) -> None:
         assert isinstance(spec.workload, LoadSpec)
         self.load = spec.workload
+        self.equal = True
         array = spec.arrays[TARGET]
         devices = Devices.of(spec)
         self.layout: Layout = array.layout([devices.capacity(member) for member in array.members])
@@ -76,7 +82,7 @@ class DriveTime(ABC):
     def is_bounded(self) -> bool:
         """Whether the drives bound this load."""
         kind = None if self.load.locality is None else self.load.locality.kind
-        return self.load.pattern == "random" and kind in _UNIFORM
+        return self.equal and self.load.pattern == "random" and kind in _UNIFORM
 
     @property
     def writes_back(self) -> bool:
