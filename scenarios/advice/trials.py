@@ -28,7 +28,7 @@ _LONGER = (1, 2, 4, 8)
 """With other loads or a file system runs have given lengths; what is too close to call is simulated for longer."""
 _KEPT_S = 5.0
 """Bits that are set again within this time stay set (daemon_sleep in drivers/md/md-bitmap.c)."""
-_BITMAP_IOS = 60_000
+_BITMAP_IOS = 100_000
 """I/Os of the longest warm-up for a bitmap."""
 _WELL_WITHIN = 0.5
 """Share of every limit that brief runs stay below if no longer one of them is needed."""

@@ -159,10 +159,10 @@ class DriveTime(ABC):
     def bits_s(self, bitmap: int, iops: float) -> float:
         """Time (s) in which the load's writes set most bits of a bitmap, of which each covers these bytes of a member.
 
-        With N bits, each write sets one of them; after twice N writes 86 % are set.
+        With N bits, each write sets one of them; after four times N writes 98 % are set.
         """
         writes = iops * self.shares["write"]
-        return 2.0 * self._region / bitmap / writes if writes else 0.0
+        return 4.0 * self._region / bitmap / writes if writes else 0.0
 
     @cached_property
     def _rewritten(self) -> float:
