@@ -124,8 +124,8 @@ class FewestDrives:
     def _footprint(self, design: Design) -> object | None:
         """What commands an I/O makes, if that and nothing else depends on the chunk.
 
-        Places of random I/Os are spread over all members whatever the chunk, and so are those of a hot part of the
-        array. A load in order beside them is read and written by rows, whose size is that of the chunk.
+        Random I/Os are spread over all members whatever the chunk, and so are those of a hot part of the array. A
+        sequential load at the same time is written by rows, whose size depends on the chunk.
         """
         time = drive_time(self._trials.spec(design))
         kind = None if time.load.locality is None else time.load.locality.kind

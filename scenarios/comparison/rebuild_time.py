@@ -123,7 +123,8 @@ def rebuild_time(
     watch
         Called with every run before it begins.
     about
-        If true, no more than 25,000 I/Os of the load are simulated for each array, and several loads at one place only.
+        If true, no more than 25,000 I/Os of the load are simulated for each array, and several loads at one place only:
+        with eight NVMe drives at 100,000 IOPS the time is within a factor of two of the other.
 
     Returns
     -------
