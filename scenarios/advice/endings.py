@@ -22,7 +22,7 @@ _LATE_IOS = 20
 _FAR_WITHIN = 0.5
 _ROUGHLY = 4.0
 """A run whose intervals lie below this share of every limit ends at a precision that is as much coarser."""
-_LOOKS = 8
+_LOOKS = 4
 """Windows of a run with other loads between two looks at its intervals."""
 
 

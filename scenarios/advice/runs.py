@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, sqrt
 from types import TracebackType
 from typing import Literal, TypeVar
 
@@ -37,12 +37,16 @@ LONGEST_IOS = 250_000
 _LEAST_LONGEST_S = 30.0
 _SEVERAL_IOS = 6_000
 """I/Os of the required load in a run with other loads, which has no precision: 60 of them are beyond the p99."""
+_SEVERAL_WARM_UP = 0.05
+"""Of such a run, as a share of it: most end long before all of it is measured."""
 _FILE_IOS = 2_500
 """I/Os of each of the runs on a file: 25 of them are beyond the p99."""
 _SEVERAL_S = {"saturate": (3.0, 6.0), "full": (1.5, 3.0)}
 """Warm-up and measurement (s) of runs with other loads that keep all drives busy."""
 _TAKEN = 0.97
 """Share of the I/Os offered of which fewer are served only by what is saturated."""
+_BY_CHANCE = 3.0
+"""Standard deviations of the number of arrivals that a brief run may miss."""
 _TAKEN_ON_FILES = 0.9
 """The same on files, where fio's threads have whole rates, a few percent away from the one asked."""
 _SATURATION_PRECISION = 0.05
@@ -150,7 +154,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         if requirement.beside:
             # Several loads run for a given time, which their intervals shrink with.
             length = min(longest, _SEVERAL_IOS * task.finer / task.iops)
-            times = {"warm_up": _WARM_UP * length, "duration": length}
+            times = {"warm_up": _SEVERAL_WARM_UP * length, "duration": length}
     if requirement.beside and task.kind in _SEVERAL_S:
         warm_up, measured = _SEVERAL_S[task.kind]
         times = {"warm_up": warm_up, "duration": measured}
@@ -183,7 +187,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         task,
         served,
         {name: mine.estimates[f"{name}_seconds"] for name in names if f"{name}_seconds" in mine.estimates},
-        task.kind == "precise" and (mine.saturated or served < _TAKEN * task.iops),
+        task.kind == "precise" and (mine.saturated or _is_short(served, task.iops, mine.measured_s)),
         found.member_ios / found.measured_s,
         max(used, default=0.0),
         found.bottleneck,
@@ -192,6 +196,11 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         busy=sum_in_order(used) / len(used) if used else 0.0,
         late=endings.late(runs[-1]) if task.kind == "brief" or (requirement.beside and task.kind == "precise") else (),
     )
+
+
+def _is_short(served: float, offered: float, seconds: float) -> bool:
+    """Whether fewer I/Os per second are served than offered, by more than the chance of Poisson arrivals."""
+    return served < (_TAKEN - _BY_CHANCE / sqrt(max(1.0, offered * seconds))) * offered
 
 
 def _run_on_files(requirement: RequirementSpec, task: Task) -> Measured:

@@ -11,7 +11,7 @@ from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.advice.endings import Endings
 from raidsim.scenarios.advice.fewest_drives import FewestDrives
 from raidsim.scenarios.advice.judgement import judged
-from raidsim.scenarios.advice.runs import Measured, Simulations, Task, run_task
+from raidsim.scenarios.advice.runs import Measured, Simulations, Task, _is_short, run_task
 from raidsim.scenarios.advice.trials import BRIEF_IOS, Trials
 from raidsim.scenarios.advice.verdict import Verdict
 from raidsim.scenarios.designs.designs import Design
@@ -120,6 +120,13 @@ def _asked(requirement: RequirementSpec, p99_s: float) -> tuple[list[tuple[str, 
         except StopIteration as end:
             verdict: Verdict = end.value
             return found, verdict
+
+
+def test_few_arrivals_in_a_brief_run_are_no_saturation() -> None:
+    """Of 1,000 arrivals a tenth may be missing by chance, of 100,000 not."""
+    assert not _is_short(90.0, 100.0, 10.0)
+    assert _is_short(90.0, 100.0, 1000.0)
+    assert not _is_short(97.0, 100.0, 1000.0)
 
 
 def test_brief_runs_are_few_for_what_is_well_within() -> None:
