@@ -41,7 +41,7 @@ def _found(requirement: RequirementSpec) -> list[tuple[str, str]]:
     """What brief runs show of every family, the fastest first."""
     trials = Trials(requirement)
     searches = [
-        trials.screened(each.designs[0], requirement.load.iops, (1200,)) for each in FewestDrives(trials).candidates
+        trials.screened(each.designs[0], requirement.load.iops, (600,)) for each in FewestDrives(trials).candidates
     ]
     with Simulations(requirement, workers=1) as simulations:
         verdicts = simulations.run(searches)
