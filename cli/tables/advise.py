@@ -22,6 +22,8 @@ from .advice_document import room_at_load
 
 _ALL_CERTAIN = ("failures", "capacity", "budget", "rack units", "power", "links")
 """Bounds that are alike in designs that differ by their drives' speed only."""
+_SLOW_S = 2e-3
+"""Latencies below this are shown to the microsecond."""
 
 
 def print_advice(console: Console, advice: Advice) -> None:
@@ -215,9 +217,10 @@ def _survived(verdict: Verdict) -> str:
 def _interval(estimate: Estimate | None) -> str:
     if estimate is None:
         return ""
+    places = 1 if estimate.mean >= _SLOW_S else 3
     if not math.isfinite(estimate.half_width):
-        return f"{1e3 * estimate.mean:.1f}"
-    return f"{1e3 * estimate.mean:.1f} ±{1e3 * estimate.half_width:.1f}"
+        return f"{1e3 * estimate.mean:.{places}f}"
+    return f"{1e3 * estimate.mean:.{places}f} ±{1e3 * estimate.half_width:.{places}f}"
 
 
 def _print_failures(console: Console, advice: Advice) -> None:
