@@ -53,7 +53,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "algorithm": family.level.algorithm,
         "copies": family.level.copies,
         "group_drives": family.group_drives,
-        "drive": family.drive.model,
+        "drive": family.drive.words,
         "drives": design.drives,
         "spares": design.spares,
         "controller": None if family.controller.is_none else family.controller.model,

@@ -22,6 +22,8 @@ from .advice_document import room_at_load
 
 _ALL_CERTAIN = ("failures", "capacity", "budget", "rack units", "power", "links")
 """Bounds that are alike in designs that differ by their drives' speed only."""
+_SLOW_S = 2e-3
+"""Latencies below this are shown to the microsecond."""
 
 
 def print_advice(console: Console, advice: Advice) -> None:
@@ -67,6 +69,8 @@ def _question(wanted: RequirementSpec) -> list[str]:
     ]
     if load.locality is not None:
         parts.append(f"{load.locality.kind} locality")
+    if wanted.file_system is not None:
+        parts.append(f"on a file in {wanted.file_system.kind}")
     limits = []
     for kind in ("p99", "mean"):
         if getattr(wanted.limits, kind) is not None:
@@ -142,7 +146,7 @@ def _row_words(verdict: Verdict) -> str:
 
 
 def _built_of(family: Family) -> str:
-    return family.drive.model + ("" if family.controller.is_none else f" on {family.controller.model}")
+    return family.drive.words + ("" if family.controller.is_none else f" on {family.controller.model}")
 
 
 def _best() -> str:
@@ -213,9 +217,10 @@ def _survived(verdict: Verdict) -> str:
 def _interval(estimate: Estimate | None) -> str:
     if estimate is None:
         return ""
+    places = 1 if estimate.mean >= _SLOW_S else 3
     if not math.isfinite(estimate.half_width):
-        return f"{1e3 * estimate.mean:.1f}"
-    return f"{1e3 * estimate.mean:.1f} ±{1e3 * estimate.half_width:.1f}"
+        return f"{1e3 * estimate.mean:.{places}f}"
+    return f"{1e3 * estimate.mean:.{places}f} ±{1e3 * estimate.half_width:.{places}f}"
 
 
 def _print_failures(console: Console, advice: Advice) -> None:
@@ -283,7 +288,7 @@ def _names(members: Sequence[Verdict]) -> str:
         words = f"{family.layout_words}, {spares}," if spares else family.layout_words
         if not family.controller.is_none:
             words += f" on {family.controller.model}"
-        by_drives.setdefault(words, []).append(f"{verdict.design.drives} x {family.drive.model}")
+        by_drives.setdefault(words, []).append(f"{verdict.design.drives} x {family.drive.words}")
     same: dict[tuple[str, ...], list[str]] = {}
     for words, drives in by_drives.items():
         same.setdefault(tuple(dict.fromkeys(drives)), []).append(words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..comparison.array_facts import array_facts
 from ..designs.designs import Design, Family, families, impossible
 from .bounds.bounds import TOO_MANY
 from .bounds.drive_times import drive_time
@@ -75,11 +74,11 @@ class Alternatives:
             )
             if design is None:
                 continue
-            facts = array_facts(self._trials.spec(design))
+            facts = self._trials.facts(design)
             if facts.survives_any < self._requirement.survives:
                 continue
             visits = drive_time(self._trials.spec(design)).demand(1.0).visits
-            key = (family.drive.model, repr(family.drive.overrides), repr(family.controller))
+            key = (family.drive.identity, repr(family.controller))
             entry = (visits, -facts.usable_bytes / facts.raw_bytes, family)
             if key not in best or entry[:2] < best[key][:2]:
                 best[key] = entry
@@ -92,7 +91,7 @@ class Alternatives:
             design = Design(family, count, self._requirement.hot_spares)
             if not family.fits(design.members) or impossible(design) is not None:
                 continue
-            return design if array_facts(self._trials.spec(design)).usable_bytes >= reach else None
+            return design if self._trials.facts(design).usable_bytes >= reach else None
         return None
 
     def _more_drives(self, family: Family) -> Search[Verdict | None]:
@@ -130,7 +129,7 @@ class Alternatives:
         # A little more than what seemed to do, so that intervals keep the limits too.
         step = at_least(counts, (1.0 + _MARGIN) * counts[high], high)
         for _ in range(_TRIES):
-            verdict = yield from self._trials.precisely(designs[step], iops, first=1)
+            verdict = yield from self._trials.precisely(designs[step], iops)
             if verdict.status == "meets" and (self._requirement.headroom or self._requirement.data_loss) is not None:
                 verdict = yield from self._trials.completed(verdict)
             if verdict.status == "meets":
@@ -167,7 +166,7 @@ class Alternatives:
         rate = low
         for _ in range(_TRIES):
             rate *= _BACK
-            verdict = yield from self._trials.precisely(design, rate, first=1)
+            verdict = yield from self._trials.precisely(design, rate)
             if verdict.status == "meets":
                 return Attainable(verdict, rate)
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..comparison.array_facts import array_facts
 from ..designs.designs import Design, Family, families, impossible
 from .bounds.bounds import TOO_MANY, Refusal
 from .bounds.drive_times import drive_time
@@ -34,6 +33,8 @@ def at_least(counts: Sequence[int], wanted: float, first: int) -> int:
 FULL_IOS = 3000
 """I/Os that a design that is too slow would serve in the time in which it is looked at with as many as it takes."""
 _TRIES = 4
+_SPREAD = (None, "uniform", "hot")
+"""Localities whose places are spread over areas much larger than any chunk."""
 
 
 @dataclass
@@ -121,10 +122,19 @@ class FewestDrives:
         return Candidates(family, designs, possible, [] if possible else self._trials.refused(designs[first]))
 
     def _footprint(self, design: Design) -> object | None:
-        """What commands an I/O makes, if that and nothing else depends on the chunk."""
+        """What commands an I/O makes, if that and nothing else depends on the chunk.
+
+        Random I/Os are spread over all members whatever the chunk, and so are those of a hot part of the array. A
+        sequential load at the same time is written by rows, whose size depends on the chunk.
+        """
         time = drive_time(self._trials.spec(design))
-        same = tuple((op, round(each.total, 9), round(each.reads, 9)) for op, each in time.visits.items())
-        return same if time.is_bounded and time.controller is None else None
+        kind = None if time.load.locality is None else time.load.locality.kind
+        if time.load.pattern != "random" or kind not in _SPREAD or time.controller is not None:
+            return None
+        if any(each.pattern != "random" for each in self._requirement.beside):
+            return None
+        made = time.made.items()
+        return tuple((op, round(each.total, 9), round(each.reads, 9)) for op, each in made)
 
     def search(self, candidates: Candidates) -> Search[Verdict]:
         """The fewest drives of a family that meet the requirement."""
@@ -133,12 +143,15 @@ class FewestDrives:
             design = candidates.designs[-1]
             refused = candidates.refused
             reasons = tuple(refusal.text for refusal in refused)
-            return Verdict(design, array_facts(self._trials.spec(design)), "fails", reasons, tuple(refused))
+            return Verdict(design, self._trials.facts(design), "fails", reasons, tuple(refused))
         low, high = 0, len(possible) - 1
         last: Verdict | None = None
         while low < high:
             middle = (low + high) // 2
-            screened = yield from self._trials.screened(possible[middle], self._requirement.load.iops)
+            if self._trials.fills_bitmap_s(possible[middle]):
+                screened = yield from self._trials.settled(possible[middle], self._requirement.load.iops)
+            else:
+                screened = yield from self._trials.screened(possible[middle], self._requirement.load.iops)
             if screened.status == "fails":
                 low = middle + 1
             else:
@@ -154,5 +167,7 @@ class FewestDrives:
         """Add to a design that was simulated and is too slow about how many I/Os per second it serves."""
         if verdict.measured is None or drive_time(self._trials.spec(verdict.design)).writes_back:
             return verdict  # what a cache takes for a while says nothing
+        if self._requirement.beside:
+            return verdict  # with as many of its I/Os as it takes the other loads get next to nothing
         full = yield Task(verdict.design, "full", self._requirement.load.iops, FULL_IOS)
         return replace(verdict, full_at=full.iops)

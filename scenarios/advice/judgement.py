@@ -10,9 +10,9 @@ from __future__ import annotations
 from math import inf, isfinite
 
 from ...model.files.quantities import format_duration
-from ..comparison.array_facts import array_facts
 from ..description.scenario import ScenarioSpec
 from ..designs.requirement import RequirementSpec
+from .bounds.bounds import design_facts
 from .bounds.drive_times import drive_time
 from .runs import Measured
 from .verdict import Status, Verdict
@@ -54,7 +54,7 @@ def judged(requirement: RequirementSpec, spec: ScenarioSpec, measured: Measured)
             what = f"{op} {kind}"
             if estimate.mean > limit:
                 seems = False
-            if low > limit:
+            if low > limit or (kind == "p99" and op in measured.late):
                 status = "fails"
                 more = " and rising" if brief else ""
                 reasons.append(f"{what} {format_duration(estimate.mean)}{more}")
@@ -66,7 +66,7 @@ def judged(requirement: RequirementSpec, spec: ScenarioSpec, measured: Measured)
         status = worse(status, "close")
         near.append("not settled within the longest run")
     why = tuple(reasons if status == "fails" else near)
-    return Verdict(measured.task.design, array_facts(spec), status, why, (), measured, needed, seems)
+    return Verdict(measured.task.design, design_facts(spec, requirement), status, why, (), measured, needed, seems)
 
 
 def is_known(requirement: RequirementSpec, measured: Measured) -> bool:

@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, sqrt
 from types import TracebackType
 from typing import Literal, TypeVar
 
@@ -18,11 +18,16 @@ from ..description.workloads import LEAST_PRECISION
 from ..designs.designs import Design
 from ..designs.required_load import TARGET
 from ..designs.requirement import RequirementSpec
+from ..running.base.run import Run
 from ..running.full_load import as_much_as_it_takes
+from ..running.load_run import LoadRun
+from ..running.several_loads import SeveralLoadsRun
 from ..running.simulate import simulate
 from ..workers.process_setup import end_with_parent
 from ..workers.worker_pool import WorkerPool
 from .beside import REQUIRED, with_others
+from .endings import Endings
+from .on_files import RUNS, latencies, predictions, together
 
 _Result = TypeVar("_Result")
 _WARM_UP = 0.25
@@ -32,10 +37,18 @@ LONGEST_IOS = 250_000
 _LEAST_LONGEST_S = 30.0
 _SEVERAL_IOS = 6_000
 """I/Os of the required load in a run with other loads, which has no precision: 60 of them are beyond the p99."""
+_SEVERAL_WARM_UP = 0.05
+"""Of such a run, as a share of it: most end long before all of it is measured."""
+_FILE_IOS = 2_500
+"""I/Os of each of the runs on a file: 25 of them are beyond the p99."""
 _SEVERAL_S = {"saturate": (3.0, 6.0), "full": (1.5, 3.0)}
 """Warm-up and measurement (s) of runs with other loads that keep all drives busy."""
 _TAKEN = 0.97
 """Share of the I/Os offered of which fewer are served only by what is saturated."""
+_BY_CHANCE = 3.0
+"""Standard deviations of the number of arrivals that a brief run may miss."""
+_TAKEN_ON_FILES = 0.9
+"""The same on files, where fio's threads have whole rates, a few percent away from the one asked."""
 _SATURATION_PRECISION = 0.05
 _FULL_USERS = 32
 """Users for every drive of a "full" run, whose rate is shown as "about" what a refused design serves: on two drives and
@@ -53,14 +66,16 @@ class Task:
         Of what.
     kind
         "brief": a number of I/Os from an empty array, in which nothing can be slower than it is later; "precise": as
-        long as the requirement's precision takes; "saturate": as many I/Os as it takes; "full": the same, brief;
-        "rebuild": a member under the load.
+        long as the requirement's precision takes, and until the limits are decided; "saturate": as many I/Os as it
+        takes; "full": the same, brief; "rebuild": a member under the load.
     iops
         I/Os per second offered.
     ios
         Of "brief" and "full", how many would be measured at `iops`.
     finer
-        Of "precise": the precision is divided by this.
+        Of "precise" with other loads or a file system, which has a given length: how many times the usual one.
+    warm_up
+        Of "precise": simulated time (s) before which nothing is settled.
     """
 
     design: Design
@@ -68,11 +83,12 @@ class Task:
     iops: float
     ios: int = 0
     finer: int = 1
+    warm_up: float = 0.0
 
     @property
     def key(self) -> tuple[object, ...]:
         """What two tasks with the same result have in common."""
-        return (self.design.key, self.kind, self.iops, self.ios, self.finer)
+        return (self.design.key, self.kind, self.iops, self.ios, self.finer, self.warm_up)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +119,8 @@ class Measured:
         Whether a run to a precision saw nothing rise or fall any more; caches that are still filling do.
     busy
         Mean utilization of the drives that were used (a share).
+    late
+        Of runs from an empty array: which of "read" and "write" miss their limit by far, so that the run ended early.
     """
 
     task: Task
@@ -116,10 +134,13 @@ class Measured:
     seconds: float | None = None
     settled: bool = True
     busy: float = 0.0
+    late: tuple[str, ...] = ()
 
 
 def run_task(requirement: RequirementSpec, task: Task) -> Measured:
     """Simulate."""
+    if requirement.file_system is not None and task.kind in ("brief", "precise"):
+        return _run_on_files(requirement, task)
     wanted = requirement.model_copy(update={"load": requirement.load.model_copy(update={"iops": task.iops})})
     if task.kind in ("brief", "full"):
         length = task.ios / task.iops
@@ -128,24 +149,36 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         longest = max(_LEAST_LONGEST_S, LONGEST_IOS / task.iops)
         precision = _SATURATION_PRECISION
         if task.kind == "precise":
-            precision = max(LEAST_PRECISION, requirement.precision / task.finer)
-        times = {"warm_up": 0.0, "duration": longest, "precision": precision}
+            precision = max(LEAST_PRECISION, requirement.precision)
+        times = {"warm_up": task.warm_up, "duration": longest, "precision": precision}
         if requirement.beside:
             # Several loads run for a given time, which their intervals shrink with.
             length = min(longest, _SEVERAL_IOS * task.finer / task.iops)
-            times = {"warm_up": _WARM_UP * length, "duration": length}
+            times = {"warm_up": _SEVERAL_WARM_UP * length, "duration": length}
     if requirement.beside and task.kind in _SEVERAL_S:
         warm_up, measured = _SEVERAL_S[task.kind]
         times = {"warm_up": warm_up, "duration": measured}
     spec = with_others(task.design.scenario(wanted, wanted.load.document(**times)), requirement)
     if task.kind == "rebuild":
-        return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec))
+        return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec, about=True))
     if requirement.while_rebuilding and task.kind in ("brief", "precise") and rebuilt_arrays(spec):
         # Halfway, where the rebuilt member is neither all there nor all missing.
         spec = with_rebuild(spec, TARGET, member_bytes(spec, TARGET) // 2)
     if task.kind == "full":
         spec = as_much_as_it_takes(spec, _FULL_USERS)
-    found = simulate(as_much_as_it_takes(spec) if task.kind == "saturate" else spec)
+    endings, runs = Endings(requirement), list[Run]()
+
+    def watch(run: Run) -> None:
+        runs.append(run)
+        assert isinstance(run, LoadRun | SeveralLoadsRun)
+        if task.kind == "brief":
+            run.end_when(endings.is_late)
+        elif task.kind == "precise" and isinstance(run, LoadRun):
+            run.decide_by(endings.is_decided)
+        elif task.kind == "precise":
+            run.end_when(endings.ending())
+
+    found = simulate(as_much_as_it_takes(spec) if task.kind == "saturate" else spec, watch=watch)
     used = [usage.utilization for usage in found.usages if usage.kind in DRIVES and usage.reads + usage.writes]
     mine = found.loads.get(REQUIRED, found)
     served = sum_in_order(mine.iops.values())
@@ -154,12 +187,43 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         task,
         served,
         {name: mine.estimates[f"{name}_seconds"] for name in names if f"{name}_seconds" in mine.estimates},
-        task.kind == "precise" and (mine.saturated or served < _TAKEN * task.iops),
+        task.kind == "precise" and (mine.saturated or _is_short(served, task.iops, mine.measured_s)),
         found.member_ios / found.measured_s,
         max(used, default=0.0),
         found.bottleneck,
         mine.estimates.get("iops"),
         settled=found.precision_reached is None or isfinite(found.precision_reached),
+        busy=sum_in_order(used) / len(used) if used else 0.0,
+        late=endings.late(runs[-1]) if task.kind == "brief" or (requirement.beside and task.kind == "precise") else (),
+    )
+
+
+def _is_short(served: float, offered: float, seconds: float) -> bool:
+    """Whether fewer I/Os per second are served than offered, by more than the chance of Poisson arrivals."""
+    return served < (_TAKEN - _BY_CHANCE / sqrt(max(1.0, offered * seconds))) * offered
+
+
+def _run_on_files(requirement: RequirementSpec, task: Task) -> Measured:
+    """Run a design with its file system: one run, or several for intervals."""
+    wanted = requirement.model_copy(update={"load": requirement.load.model_copy(update={"iops": task.iops})})
+    precise = task.kind == "precise"
+    length = (_FILE_IOS * task.finer if precise else task.ios) / task.iops
+    runs = predictions(wanted, task.design, warm_up=_WARM_UP * length, duration=length, runs=RUNS if precise else 1)
+    found = together(runs)
+    # The run lasts until fio's slowest thread sees that its time is over; drives count from the beginning.
+    of_load = found.measured_s / ((1.0 + _WARM_UP) * length)
+    drives = [usage for usage in found.usages if usage.kind in DRIVES and usage.reads + usage.writes]
+    used = [min(1.0, of_load * usage.utilization) for usage in drives]
+    served = sum_in_order(found.iops.values())
+    return Measured(
+        task,
+        served,
+        latencies(runs),
+        precise and served < _TAKEN_ON_FILES * task.iops,
+        of_load * found.member_ios / found.measured_s,
+        max(used, default=0.0),
+        found.bottleneck,
+        None,
         busy=sum_in_order(used) / len(used) if used else 0.0,
     )
 

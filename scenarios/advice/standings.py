@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from ..comparison.array_facts import ArrayFacts, array_facts
+from ..comparison.array_facts import ArrayFacts
 from ..designs.designs import Design
 from .bounds.drive_times import drive_time
 from .fewest_drives import Candidates
@@ -80,7 +80,7 @@ class Standings:
             return
         for each in candidates:
             design = each.possible[0] if each.possible else each.designs[-1]
-            facts = array_facts(trials.spec(design))
+            facts = trials.facts(design)
             refused = tuple(each.refused)
             out = Verdict(design, facts, "fails", tuple(one.text for one in refused), refused) if refused else None
             self._found[id(each.family)] = Standing(design, facts, self._busy(design), out)

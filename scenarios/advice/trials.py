@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import isfinite
 
-from ..comparison.array_facts import array_facts
+from ..comparison.array_facts import ArrayFacts
 from ..comparison.reliability import data_loss
 from ..description.scenario import ScenarioSpec
 from ..designs.designs import Design
+from ..designs.required_load import TARGET
 from ..designs.requirement import RequirementSpec
-from .bounds.bounds import Refusal, refusals, room_refusals
+from .bounds.bounds import Refusal, design_facts, refusals, room_refusals
 from .bounds.drive_times import drive_time
 from .judgement import is_known, judged, worse
 from .runs import LONGEST_IOS, Measured, Search, Task
@@ -23,8 +24,14 @@ from .verdict import Status, Verdict
 
 BRIEF_IOS = (600, 2500, 6000)
 """I/Os of the brief runs, one after the other."""
-_FINER = (1, 2, 4, 8)
-"""A design that is too close to call is simulated again at half the precision, and again if an interval is unknown."""
+_LONGER = (1, 2, 4, 8)
+"""With other loads or a file system runs have given lengths; what is too close to call is simulated for longer."""
+_KEPT_S = 5.0
+"""Bits that are set again within this time stay set (daemon_sleep in drivers/md/md-bitmap.c)."""
+_BITMAP_IOS = 100_000
+"""I/Os of the longest warm-up for a bitmap."""
+_WELL_WITHIN = 0.5
+"""Share of every limit that brief runs stay below if no longer one of them is needed."""
 
 
 class Trials:
@@ -53,9 +60,13 @@ class Trials:
         if key not in self._specs:
             wanted = self.requirement
             spec = design.scenario(wanted, wanted.load.document(span=None))
-            reaches = wanted.load.span is not None and wanted.load.span <= array_facts(spec).usable_bytes
-            self._specs[key] = design.scenario(wanted) if reaches else spec
+            reaches = wanted.load.span is not None and wanted.load.span <= design_facts(spec, wanted).usable_bytes
+            self._specs[key] = design.scenario(wanted, wanted.load.document()) if reaches else spec
         return self._specs[key]
+
+    def facts(self, design: Design) -> ArrayFacts:
+        """What holds for a design without simulation."""
+        return design_facts(self.spec(design), self.requirement)
 
     def refused(self, design: Design) -> list[Refusal]:
         """Bounds that a design does not keep."""
@@ -63,6 +74,18 @@ class Trials:
             found = refusals(self.spec(design), self.requirement)
             self._refusals[design.key] = [*room_refusals(design, self.requirement), *found]
         return self._refusals[design.key]
+
+    def fills_bitmap_s(self, design: Design) -> float:
+        """Time (s) until the bitmap has the bits that the load keeps set; 0 without bitmap, or if it takes too long.
+
+        Until then writes are slower than they are later, so brief runs show nothing.
+        """
+        spec, load = self.spec(design), self.requirement.load
+        bitmap = spec.arrays[TARGET].bitmap
+        if bitmap is None or self.requirement.beside:
+            return 0.0
+        seconds = drive_time(spec).bits_s(bitmap, load.iops)
+        return seconds if seconds <= _KEPT_S and seconds * load.iops <= _BITMAP_IOS else 0.0
 
     def screened(self, design: Design, iops: float, lengths: Sequence[int] = BRIEF_IOS) -> Search[Verdict]:
         """Brief runs of rising lengths; "fails" is certain, anything else is not."""
@@ -82,17 +105,36 @@ class Trials:
         return verdict
 
     def settled(self, design: Design, iops: float) -> Search[Verdict]:
-        """Brief runs, and then one to the precision."""
-        verdict = yield from self.screened(design, iops, BRIEF_IOS[:2] if self.requirement.beside else BRIEF_IOS)
-        if verdict.status == "fails":
-            return verdict
+        """Brief runs, and then one to the precision; a design that is well within the limits has fewer brief runs."""
+        if self.requirement.beside:
+            return (yield from self.precisely(design, iops))  # which ends early too if it is late
+        warm_up = self.fills_bitmap_s(design)
+        for ios in BRIEF_IOS[:1] if warm_up else BRIEF_IOS:
+            verdict = yield from self.screened(design, iops, (ios,))
+            if warm_up and not self._is_well_within(verdict):
+                return (yield from self.precisely(design, iops, warm_up))
+            if verdict.status == "fails":
+                return verdict
+            if self._is_well_within(verdict):
+                break
         return (yield from self.precisely(design, iops))
 
-    def precisely(self, design: Design, iops: float, first: int = 0) -> Search[Verdict]:
-        """A run to the precision, and to finer ones if it is too close to call; from the `first` of them on."""
+    def _is_well_within(self, verdict: Verdict) -> bool:
+        """Whether all that is limited is far below its limit."""
+        assert verdict.measured is not None
+        limits = self.requirement.limits
+        for name, each in verdict.measured.latencies.items():
+            limit = limits.of(*name.split("_"))
+            if limit is not None and each.mean > _WELL_WITHIN * limit:
+                return False
+        return True
+
+    def precisely(self, design: Design, iops: float, warm_up: float = 0.0) -> Search[Verdict]:
+        """A run to the precision and until the limits are decided, after a warm-up (s)."""
         verdict: Verdict | None = None
-        for finer in _FINER[first:]:
-            measured = yield Task(design, "precise", iops, finer=finer)
+        given = self.requirement.beside or self.requirement.file_system is not None
+        for finer in _LONGER if given else _LONGER[:1]:
+            measured = yield Task(design, "precise", iops, finer=finer, warm_up=warm_up)
             verdict = self._told(judged(self.requirement, self.spec(design), measured))
             if verdict.status != "close" or not measured.settled:
                 break
@@ -104,7 +146,7 @@ class Trials:
     def completed(self, verdict: Verdict) -> Search[Verdict]:
         """What else there is to know of a design that would do, and the limits that need it."""
         wanted, design = self.requirement, verdict.design
-        if drive_time(self.spec(design)).settles_after <= LONGEST_IOS:
+        if drive_time(self.spec(design)).settles_after <= LONGEST_IOS and (wanted.headroom or not wanted.beside):
             saturation = yield Task(design, "saturate", wanted.load.iops)
             verdict = replace(verdict, saturation=saturation)
         rebuilt = yield Task(design, "rebuild", wanted.load.iops)

@@ -166,7 +166,7 @@ def capacity_plan(
     if drive_bytes <= DATA_OFFSET:
         raise InputError("size", f"{drive_bytes} bytes", f"expected: more than the {DATA_OFFSET} that md keeps")
     layout = layout_for(level, drives - spares, chunk, drive_bytes - DATA_OFFSET, groups=groups)
-    kept = _kept(file_system, layout.capacity)
+    kept = file_system_bytes(file_system, layout.capacity)
     usable = max(0, layout.capacity - kept)
     return CapacityPlan(
         drives=drives,
@@ -182,7 +182,7 @@ def capacity_plan(
     )
 
 
-def _kept(file_system: FileSystemName, size: int) -> int:
+def file_system_bytes(file_system: FileSystemName, size: int) -> int:
     """Bytes that a file system of this size uses for its own metadata."""
     if file_system == "ext4":
         ratio = next(ratio for least, ratio in _INODE_RATIOS if size >= least)

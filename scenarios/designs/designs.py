@@ -15,8 +15,10 @@ from ...model.layouts import LEVELS, STRIPED_MIRRORS
 from ..description.scenario import ScenarioSpec
 from ..documents.document import Document
 from ..documents.positions import DocumentPositions
+from .drive_choice import DriveChoice
+from .required_files import MOUNT
 from .required_load import TARGET
-from .requirement import ControllerChoice, DriveChoice, LevelChoice, RequirementSpec
+from .requirement import ControllerChoice, LevelChoice, RequirementSpec
 
 CONTROLLER = "raid"
 _WIDEST_MIRROR = 3
@@ -69,12 +71,12 @@ class Family:
     @property
     def without_chunk(self) -> tuple[Any, ...]:
         """What is alike in families that differ by their chunks only."""
-        return (self.level, self.group_drives, self.drive.model, repr(self.drive.overrides), repr(self.controller))
+        return (self.level, self.group_drives, self.drive.identity, repr(self.controller))
 
     def fits(self, members: int) -> bool:
         """Whether an array of this number of members can be built."""
         known = LEVELS[self.level.level]
-        if members < known.least:
+        if members < known.least or (self.drive.mirror is not None and not (self.mirrors_pairs and members % 2 == 0)):
             return False
         if self.group_drives is not None:
             return members % self.group_drives == 0 and members > self.group_drives
@@ -83,6 +85,13 @@ class Family:
             disjoint = not self.controller.is_none or self.level.algorithm == STRIPED_MIRRORS
             return members >= copies and (not disjoint or members % copies == 0)
         return True
+
+    @property
+    def mirrors_pairs(self) -> bool:
+        """Whether each two drives that follow each other are copies, and nothing else is."""
+        level = self.level
+        pairs = level.level == "raid1" or (LEVELS[level.level].has_copies and level.algorithm in (None, "near"))
+        return pairs and level.copies in (None, 2) and self.controller.is_none
 
     def is_regular(self, members: int) -> bool:
         """Whether all copies of a RAID 10 lie on the same groups of drives; md builds others as well."""
@@ -111,7 +120,7 @@ class Design:
     def name(self) -> str:
         """What it is called."""
         family = self.family
-        words = f"{family.layout_words}, {self.drives} x {family.drive.model}"
+        words = f"{family.layout_words}, {self.drives} x {family.drive.words}"
         if self.spares:
             words += f" ({self.spare_words})"
         if not family.controller.is_none:
@@ -131,17 +140,12 @@ class Design:
         requirement
             Whose load it gets.
         workload
-            The load instead of the requirement's own.
+            The load instead of the requirement's own, without the requirement's file system.
         """
         family = self.family
-        drive: dict[str, Any] = {"model": family.drive.model, "count": self.drives}
-        if family.drive.price is not None:
-            drive["price"] = family.drive.price
-        if family.drive.overrides:
-            drive["overrides"] = family.drive.overrides
         base = requirement.machine
         machine: dict[str, Any] = {"model": base} if isinstance(base, str) else dict(base or {})
-        machine["drives"] = drive
+        machine["drives"] = family.drive.machine_drives(self.members, self.spares)
         if requirement.chassis is not None:
             chassis = requirement.chassis.needed(self.drives) * requirement.chassis.price
             machine["price"] = machine.get("price", 0.0) + chassis
@@ -156,6 +160,8 @@ class Design:
         if family.group_drives is not None:
             array["groups"] = self.members // family.group_drives
         known = LEVELS[level.level]
+        if level.level == "raid1" and (slow := family.drive.write_mostly(self.members)):
+            array["write_mostly"] = slow
         if family.controller.is_none:
             array |= {option: value for option, value in requirement.array.items() if option in known.options}
         if requirement.bitmap is not None and family.controller.is_none and "bitmap" in LEVELS[level.level].options:
@@ -177,7 +183,24 @@ class Design:
         }
         beside = {"network": requirement.network, "vm": requirement.vm, "path_length": requirement.path_length}
         data |= {name: value for name, value in beside.items() if value is not None}
+        if workload is None and requirement.file_system is not None:
+            return self.with_files(requirement, data)
         return Document(self.name, data, DocumentPositions(self.name, {}))
+
+    def with_files(
+        self, requirement: RequirementSpec, data: dict[str, Any], warm_up: float = 1.0, duration: float = 5.0
+    ) -> Document:
+        """The document of a design with the requirement's file system, and the load on a file for some time (s)."""
+        chosen = requirement.file_system
+        assert chosen is not None
+        bare = Document(self.name, data, DocumentPositions(self.name, {})).spec()
+        device = bare.capacity(TARGET)
+        size = chosen.file_bytes(requirement.load, device - chosen.kept_bytes(device))
+        files = chosen.workload(requirement.load, size, warm_up, duration, requirement.seed)
+        mounted = {MOUNT: {**chosen.document(), "on": TARGET}}
+        return Document(
+            self.name, {**data, "file_systems": mounted, "workload": files}, DocumentPositions(self.name, {})
+        )
 
     def scenario(self, requirement: RequirementSpec, workload: dict[str, Any] | None = None) -> ScenarioSpec:
         """The scenario, checked; `InputError` if there can be no such machine."""
@@ -187,7 +210,7 @@ class Design:
     def key(self) -> str:
         """What tells it from every other design of a requirement."""
         family = self.family
-        return f"{self.name} {family.drive.overrides!r} {family.controller!r}"
+        return f"{self.name} {family.drive.identity} {family.controller!r}"
 
     @property
     def members(self) -> int:
@@ -239,7 +262,7 @@ def left_out(requirement: RequirementSpec) -> list[LeftOut]:
                 if reason is not None:
                     counts = _numbers(drive.count)
                     on = "" if controller.is_none else f" on {controller.model}"
-                    found.append(LeftOut(f"{built.layout_words} of {counts} x {drive.model}{on}", reason))
+                    found.append(LeftOut(f"{built.layout_words} of {counts} x {drive.words}{on}", reason))
     return found
 
 
@@ -249,6 +272,8 @@ def _why_none(family: Family, requirement: RequirementSpec) -> str | None:
     if spares and not known.spares:
         return "takes no hot spares"
     members = [count - spares for count in family.drive.count]
+    if family.drive.mirror is not None and not family.mirrors_pairs:
+        return "drives of two kinds are for mirrored pairs: raid1, raid10 near, without a controller"
     groups = _groups(family.level, members)
     tried = [Family(family.level, group, family.drive, family.controller, family.chunk) for group in groups]
     if any(_counts(each, requirement, family.drive.count) for each in tried):

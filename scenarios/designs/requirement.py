@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -11,10 +10,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from ...model.controller.catalogue import ControllerSpec, controller
 from ...model.core.errors import InputError
-from ...model.drives.catalogue import AnyDrive, drive
-from ...model.drives.power import watts as drive_watts
 from ...model.files.description import Fraction, PositiveDuration, PositiveSize, Spec, refusal
-from ...model.files.description_errors import changed, validate
+from ...model.files.description_errors import validate
 from ...model.files.yaml_files import KeyPath
 from ...model.kernels import KernelName
 from ...model.layouts import LEVELS, LevelName, levels_where
@@ -24,37 +21,10 @@ from ..documents.assignment import parse_assignment, parse_path
 from ..documents.extends import read_layers
 from ..documents.merge import assigned, copied
 from .chassis import ChassisSpec
+from .drive_choice import DriveChoice, DriveKind, check_entry
 from .growth import Growth
+from .required_files import FileSystemChoice, refuse_load
 from .required_load import BesideLoad, RequiredLoad
-
-MOST_DRIVES = 256
-"""Of one design: more are several arrays."""
-_RANGE = re.compile(r"\s*(\d{1,4})\s*-\s*(\d{1,4})\s*")
-_ALLOWED_COUNTS = f"expected: 12, [8, 12, 16] or 4-24, from 1 to {MOST_DRIVES}"
-
-
-def _counts(value: Any) -> Any:
-    """Numbers of drives from a number, a range or a list of either."""
-    parts = value if isinstance(value, (list, tuple)) else [value]
-    found: set[int] = set()
-    for part in parts:
-        match = _RANGE.fullmatch(part) if isinstance(part, str) else None
-        if match is not None:
-            low, high = int(match[1]), int(match[2])
-        elif isinstance(part, int) and not isinstance(part, bool):
-            low = high = part
-        else:
-            raise refusal(repr(part)[:60], _ALLOWED_COUNTS)
-        if not 1 <= low <= high <= MOST_DRIVES:
-            raise refusal(repr(part)[:60], _ALLOWED_COUNTS)
-        found.update(range(low, high + 1))
-    if not found:
-        raise refusal("no number of drives", _ALLOWED_COUNTS)
-    return tuple(sorted(found))
-
-
-Counts = Annotated[tuple[int, ...], BeforeValidator(_counts)]
-"""Numbers of drives, in rising order: ``12``, ``4-24``, ``[8, 12, 16-20]``."""
 
 
 class Limits(Spec):
@@ -91,34 +61,6 @@ class Limits(Spec):
         return general if own is None else own
 
 
-class DriveChoice(Spec):
-    """A drive that may be used: its name in the catalogue, what one costs, and how many there may be."""
-
-    model: str
-    """Name in the catalogue of drives."""
-    count: Counts
-    """How many there may be: a number, a range, or a list."""
-    price: float | None = Field(default=None, ge=0)
-    """What one costs."""
-    watts: float | None = Field(default=None, gt=0)
-    """What one takes (W), idle or busy, in place of the catalogue's `power_idle` and `power_active`."""
-    overrides: dict[str, Any] = Field(default_factory=dict)
-    """Fields of the catalogue's entry that are different."""
-
-    @model_validator(mode="after")
-    def _known(self) -> Self:
-        _check_entry(drive, self.model, self.overrides)
-        return self
-
-    def spec(self) -> AnyDrive:
-        """The catalogue's drive with the overrides."""
-        return drive(self.model).with_values(**self.overrides) if self.overrides else drive(self.model)
-
-    def power(self, busy: float) -> float | None:
-        """What one takes (W) at a utilization; None if there is no figure."""
-        return drive_watts(self.spec(), busy) if self.watts is None else self.watts
-
-
 def _bare_word(key: str) -> BeforeValidator:
     """A name alone means a description with nothing else in it."""
     return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
@@ -139,7 +81,7 @@ class ControllerChoice(Spec):
         if self.is_none and (self.price is not None or self.overrides):
             raise refusal("a price or overrides of none", "expected: none alone", ("model",))
         if not self.is_none:
-            _check_entry(controller, self.model, self.overrides)
+            check_entry(controller, self.model, self.overrides)
         return self
 
     @property
@@ -235,6 +177,8 @@ class RequirementSpec(Spec):
         What it hangs on, as in a scenario, without drives.
     array
         Options of the array as in a scenario (`stripe_cache`, `group_thread_cnt`, ...), for the levels that have them.
+    file_system
+        Made on the array of every design, with the load on a file in it.
     precision
         Half the width of the 90 % intervals that decide, as a share.
     """
@@ -268,8 +212,9 @@ class RequirementSpec(Spec):
     vm: dict[str, Any] | None = None
     path_length: float | None = Field(default=None, gt=0)
     array: dict[str, Any] = Field(default_factory=dict)
+    file_system: Annotated[FileSystemChoice, _bare_word("kind")] | None = None
     kernel: KernelName = "linux-6.1"
-    precision: Fraction = Field(default=0.02)
+    precision: Fraction = Field(default=0.05)
     seed: int = Field(default=0, ge=0)
     """Of all random numbers."""
 
@@ -282,8 +227,19 @@ class RequirementSpec(Spec):
         capacity = None if self.capacity is None else round(self.capacity * factor)
         return self.model_copy(update={"load": load, "capacity": capacity})
 
+    def _kinds(self) -> Iterator[tuple[tuple[str | int, ...], DriveKind]]:
+        """Every kind of drive, and where it is."""
+        for number, choice in enumerate(self.drives):
+            yield ("drives", number), choice
+            if choice.mirror is not None:
+                yield ("drives", number, "mirror"), choice.mirror
+
     @model_validator(mode="after")
     def _answerable(self) -> Self:
+        if self.file_system is not None:
+            refuse_load(self.load)
+            if self.beside:
+                raise refusal("other loads with a file system", "expected: one of the two", ("beside",))
         for choices in ("drives", "levels", "chunks", "controllers"):
             if not getattr(self, choices):
                 raise refusal("nothing to choose from", "expected: one or more", (choices,))
@@ -305,34 +261,21 @@ class RequirementSpec(Spec):
         if self.rack_units is not None and self.chassis is None:
             raise refusal("no chassis", "expected: chassis with rack_units above 0", ("rack_units",))
         if self.power is not None:
-            for i, choice in enumerate(self.drives):
-                if choice.power(1.0) is None:
+            for at, kind in self._kinds():
+                if kind.power(1.0) is None:
                     raise refusal(
-                        f"no watts, and the catalogue has no figure for {choice.model}",
+                        f"no watts, and the catalogue has no figure for {kind.model}",
                         "expected: watts of one drive, as power is limited",
-                        ("drives", i, "watts"),
+                        (*at, "watts"),
                     )
         if self.budget is not None:
-            for i, choice in enumerate(self.drives):
-                if choice.price is None:
-                    raise refusal("no price", "required with a budget", ("drives", i, "price"))
+            for at, kind in self._kinds():
+                if kind.price is None:
+                    raise refusal("no price", "required with a budget", (*at, "price"))
             for i, controlling in enumerate(self.controllers):
                 if controlling.price is None and not controlling.is_none:
                     raise refusal("no price", "required with a budget", ("controllers", i, "price"))
         return self
-
-
-def _check_entry(catalogue: Any, model: str, overrides: Mapping[str, Any]) -> None:
-    """Refuse what the catalogue does not have, and overrides that its entries do not take."""
-    try:
-        entry = catalogue(model)
-    except InputError as error:
-        raise refusal(f"{model!r} is {error.found}", error.expected, ("model",)) from None
-    try:
-        changed(entry, overrides, units_required=True)
-    except InputError as error:
-        field = (error.place,) if error.place else ()
-        raise refusal(error.found.removeprefix("found "), error.expected, ("overrides", *field)) from None
 
 
 def read_requirement(path: Path, sets: Sequence[str] = ()) -> RequirementSpec:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...model.core.exact_sums import sum_in_order
 from ...model.drives.power import kwh_a_year
 from .designs import Design
 from .requirement import RequirementSpec
@@ -54,8 +55,11 @@ def room(design: Design, requirement: RequirementSpec, busy: float = 1.0) -> Roo
         Mean share of the time that each drive is busy, 0 to 1, hot spares aside.
     """
     drive, one = design.family.drive, requirement.chassis
-    working, idle = drive.power(busy), drive.power(0.0)
-    drives = None if working is None or idle is None else design.members * working + design.spares * idle
+    working, idle = [each.power(busy) for each in drive.kinds], drive.power(0.0)
+    known = [watts for watts in working if watts is not None]
+    drives = None
+    if idle is not None and len(known) == len(working):
+        drives = design.members * sum_in_order(known) / len(known) + design.spares * idle
     if one is None:
         return Room(None, None, drives, requirement.energy_price)
     chassis = one.needed(design.drives)

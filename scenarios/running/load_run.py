@@ -32,10 +32,12 @@ class LoadRun(Run):
     ends_early
         If true, a hopeless load ends the run whatever else goes on; if false, only where there is nothing else to see.
     enough
-        Asked after every window of a measurement of a given length; the run ends when it returns true.
+        As of :meth:`end_when`.
 
     Attributes
     ----------
+    windows
+        The measurement; None before it begins.
     estimates
         See :attr:`raidsim.scenarios.running.base.prediction.Prediction.estimates`.
     saturated
@@ -63,10 +65,26 @@ class LoadRun(Run):
         self.estimates: dict[str, Estimate] = {}
         self.saturated = self.hopeless = False
         self.precision_reached: float | None = None
+        self.windows: LoadWindows | None = None
+        self._ended_early = False
         self._steady: SteadyState | None = None
         self._slow = SlowStores(machine, [workload])
         if workload.precision is not None:
             self._steady = until_known(machine, workload, [machine.loads], self._slow, self._begin)
+
+    def end_when(self, enough: Callable[[Run], bool]) -> None:
+        """End a measurement of a given length as soon as `enough` returns true; it is asked after every window."""
+        self._enough = enough
+
+    def decide_by(self, enough: Callable[[Run, bool], bool]) -> None:
+        """Let `enough` say when a run to a precision ends; it is told whether the precision is reached."""
+        if self._steady is not None:
+            self._steady.enough = lambda precise: enough(self, precise)
+
+    @property
+    def measured_s(self) -> float:
+        """Seconds of the measurement."""
+        return self.span if self._steady is not None or self._ended_early else self.workload.duration
 
     @property
     def share(self) -> float:
@@ -81,7 +99,7 @@ class LoadRun(Run):
         self.estimates = windows.estimates()
         moved = sum(load.bytes for load in self.machine.loads)
         windows.end()
-        return moved / (self.workload.duration if self._steady is None else self.span)
+        return moved / self.measured_s
 
     def _measured_for(self, duration: float) -> LoadWindows:
         warm_up, engine = self.workload.warm_up, self.machine.engine
@@ -94,6 +112,7 @@ class LoadRun(Run):
                 break
         if warm_up and not self.hopeless:
             engine.run(until=warm_up)
+        self.windows = windows
         windows.begin(duration / _WINDOWS, self._begin)
         end = self.began + (warm_up + duration - self.began)
         for _ in range(_WINDOWS - 1):
@@ -103,6 +122,7 @@ class LoadRun(Run):
             if may_end:
                 self._look(windows)
             if self._enough is not None and self._enough(self):
+                self._ended_early = True
                 return windows
         if not self.hopeless:
             engine.run(until=end)
@@ -115,6 +135,7 @@ class LoadRun(Run):
 
     def _measured(self, steady: SteadyState) -> LoadWindows:
         self._slow.stand(self.workload.duration)
+        self.windows = steady.windows
         steady.run()
         if not self.span:
             found = f"nothing could be measured in {format_duration(self.workload.duration)}"

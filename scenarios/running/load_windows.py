@@ -17,7 +17,7 @@ from ...model.loads.direct_load import DirectLoad
 from ...model.loads.open_load import OpenLoad
 from ...model.loads.trace_load import TimedTrace
 from ...model.statistics.batch_means import Estimate, ratio_estimate
-from ...model.statistics.latency_histogram import LatencyHistogram
+from ...model.statistics.latency_histogram import LatencyHistogram, bin_of_ns
 from ...model.statistics.percentile_interval import Counts, percentile_estimate
 from .base.slow_stores import Stores
 
@@ -225,6 +225,11 @@ class LoadWindows:
                 whole = self._histograms[op]
                 found[f"{name}_p99_seconds"] = percentile_estimate(self._batches[op], whole, 99.0, CONFIDENCE)
         return found
+
+    def beyond(self, op: str, limit_s: float) -> tuple[int, int]:
+        """I/Os of "read" or "write" that took longer than a limit (s) for sure, and how many there were in all."""
+        counts = self._histograms[_READS if op == "read" else _WRITES].counts
+        return int(counts[bin_of_ns(int(1e9 * limit_s)) + 1 :].sum()), int(counts.sum())
 
     def _seconds(self) -> NDArray[np.float64]:
         return np.full(self.count, self.length)

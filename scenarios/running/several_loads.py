@@ -39,7 +39,7 @@ class SeveralLoadsRun(Run):
     ends_early
         If true, a hopeless load ends the run whatever else goes on; if false, only where there is nothing else to see.
     enough
-        Asked after every window of a measurement of a given length; the run ends when it returns true.
+        As of :meth:`end_when`.
 
     Attributes
     ----------
@@ -65,6 +65,7 @@ class SeveralLoadsRun(Run):
         self.workload = workload
         self.hopeless: tuple[str, ...] = ()
         self.precision_reached: float | None = None
+        self._ended_early = False
         self._steady: SteadyState | None = None
         self._slow = SlowStores(machine, workload.loads)
         by_name = machine.loads_by_name
@@ -73,6 +74,15 @@ class SeveralLoadsRun(Run):
             return
         self._steady = until_known(machine, workload, list(by_name.values()), self._slow, self._begin)
         self.windows = dict(zip(by_name, self._steady.all_windows, strict=True))
+
+    def end_when(self, enough: Callable[[Run], bool]) -> None:
+        """End a measurement of a given length as soon as `enough` returns true; it is asked after every window."""
+        self._enough = enough
+
+    @property
+    def measured_s(self) -> float:
+        """Seconds of the measurement."""
+        return self.span if self._steady is not None or self._ended_early else self.workload.duration
 
     @property
     def share(self) -> float:
@@ -95,7 +105,7 @@ class SeveralLoadsRun(Run):
         moved = sum(load.bytes for load in self.machine.loads)
         for windows in self.windows.values():
             windows.end()
-        return moved / (self.workload.duration if self._steady is None else self.span)
+        return moved / self.measured_s
 
     def _run_for(self) -> None:
         """Warm-up and measurement of a given length, unless a load turns out to be hopeless."""
@@ -118,6 +128,7 @@ class SeveralLoadsRun(Run):
                 return
             if at_s > engine.now:
                 if self._enough is not None and engine.now > self.began and self._enough(self):
+                    self._ended_early = True
                     return
                 engine.run_to(at_s)
             step()
@@ -156,7 +167,7 @@ class SeveralLoadsRun(Run):
         """What one load got; utilization is that of the whole run (`rest`)."""
         begin, end = self.workload.times(load)
         windows = self.windows[load.name]
-        span = end - begin if self._steady is None else windows.span
+        span = end - begin if self._steady is None and not self._ended_early else windows.span
         bytes_moved, reads, writes, *_ = (float(total) for total in windows.flows.sum(axis=0))
         rate = bytes_moved / span
         iops = {op: count / span for op, count in (("read", reads), ("write", writes)) if count}
@@ -197,7 +208,7 @@ def loads_prediction(
     rate = run.run()
     if run.hopeless:
         return _most_served(scenario, workload, run, watch)
-    whole = prediction_of(run, workload.duration if workload.precision is None else run.span, rate)
+    whole = prediction_of(run, run.measured_s, rate)
     loads = {load.name: run.result(load, whole) for load in workload.loads}
     if not whole.iops:
         found = f"no I/O was complete in {format_duration(workload.duration)}"

@@ -170,8 +170,7 @@ def _load_prediction(
     rate = load.run()
     if load.hopeless:
         return _most_served(scenario, load.machine.engine.now, watch, sample)
-    asked = workload.precision is not None
-    prediction = prediction_of(load, load.span if asked else workload.duration, rate)
+    prediction = prediction_of(load, load.measured_s, rate)
     return replace(
         prediction,
         figures=prediction.figures | latency_figures(prediction.latencies) | {"cpu": cpu_share(prediction)},

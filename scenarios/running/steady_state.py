@@ -144,7 +144,7 @@ class _Watched:
 
 
 class SteadyState:
-    """A load, or several at the same time, that run until their speed is known.
+    """One load or several that run until their speed is known.
 
     Parameters
     ----------
@@ -184,6 +184,8 @@ class SteadyState:
         Half-width over value, infinite if it had not settled; of several loads the largest.
     share
         How much of the run is done, about (0 to 1).
+    enough
+        Asked whether a settled run may end, with whether it is precise; None: if it is. Not asked of saturated loads.
     """
 
     def __init__(
@@ -210,13 +212,13 @@ class SteadyState:
         self.all_windows = (self.windows, *(LoadWindows(engine, each) for each in others))
         self._each = [_Watched(windows, precision) for windows in self.all_windows]
         self.settled = False
-        self.reached = float("inf")
-        self._share = 0.0
+        self.reached, self._share = float("inf"), 0.0
         # Programs that all begin at once need a while to get out of step.
         self._rounds = [
             _ROUNDS * sum(load.depth for load in jobs if isinstance(load, ClosedLoad)) for jobs in (loads, *others)
         ]
         self._least_ios = least_ios
+        self.enough: Callable[[bool], bool] | None = None
 
     @property
     def share(self) -> float:
@@ -281,7 +283,9 @@ class SteadyState:
                 continue
             filling = fills
             self.settled = not fills and not self._drifts(0)
-            enough = self._precise()
+            precise = self._precise()
+            asked = self.enough if self.settled and not self.saturated else None
+            enough = precise if asked is None else asked(precise)
             if enough and met:
                 break
             met = enough
@@ -318,9 +322,8 @@ class SteadyState:
 
     def _too_few(self, least_ios: int, together: int) -> bool:
         counts = [windows.ios for windows in self.all_windows]
-        return sum(counts) < together or any(
-            count < max(least_ios, rounds) for count, rounds in zip(counts, self._rounds, strict=True)
-        )
+        least = [max(least_ios, rounds) for rounds in self._rounds]
+        return sum(counts) < together or any(count < few for count, few in zip(counts, least, strict=True))
 
     def _precise(self) -> bool:
         """Whether each load is known well enough; how far it is from there goes into :attr:`share`."""

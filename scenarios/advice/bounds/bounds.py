@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ....model.core.exact_sums import sum_in_order
@@ -64,8 +64,17 @@ class Refusal:
 
 def refusals(spec: ScenarioSpec, requirement: RequirementSpec) -> list[Refusal]:
     """Every bound that the design does not keep, those first that say most."""
-    facts = array_facts(spec)
+    facts = design_facts(spec, requirement)
     return [*_facts(facts, requirement), *_links(spec, requirement), *_arms(spec, requirement)]
+
+
+def design_facts(spec: ScenarioSpec, requirement: RequirementSpec) -> ArrayFacts:
+    """The facts of a design; with a file system its files have what that does not keep for itself."""
+    facts = array_facts(spec)
+    if requirement.file_system is None:
+        return facts
+    kept = requirement.file_system.kept_bytes(facts.usable_bytes)
+    return replace(facts, usable_bytes=max(0, facts.usable_bytes - kept))
 
 
 def _facts(facts: ArrayFacts, requirement: RequirementSpec) -> Iterator[Refusal]:

@@ -56,12 +56,18 @@ class DriveTime(ABC):
     spec
         The scenario; its workload is a load on one array.
     drive
-        Each of the array's drives.
+        Each of the array's drives, or the first one.
+
+    Attributes
+    ----------
+    equal
+        Whether all drives are of one kind.
     """
 
     def __init__(self, spec: ScenarioSpec, drive: AnyDrive) -> None:
         assert isinstance(spec.workload, LoadSpec)
         self.load = spec.workload
+        self.equal = True
         array = spec.arrays[TARGET]
         devices = Devices.of(spec)
         self.layout: Layout = array.layout([devices.capacity(member) for member in array.members])
@@ -76,7 +82,7 @@ class DriveTime(ABC):
     def is_bounded(self) -> bool:
         """Whether the drives bound this load."""
         kind = None if self.load.locality is None else self.load.locality.kind
-        return self.load.pattern == "random" and kind in _UNIFORM
+        return self.equal and self.load.pattern == "random" and kind in _UNIFORM
 
     @property
     def writes_back(self) -> bool:
@@ -93,17 +99,22 @@ class DriveTime(ABC):
         """Writes of this size (bytes) that a drive's memory holds at most: by its bytes, and by its entries."""
 
     @cached_property
-    def visits(self) -> dict[str, Visits]:
-        """Visits of one read, and of one write, on average."""
-        kept = {"read": self._read_again, "write": self._rewritten}
+    def made(self) -> dict[str, Visits]:
+        """Visits of one read, and of one write, on average, if no memory keeps any."""
         found = {}
         for op, sizes in self.sizes.items():
             each = [
                 visits_for(self.layout, op == "write", size, self.load.align).times(share)
                 for size, share in sizes.items()
             ]
-            found[op] = sum(each[1:], each[0]).times(1.0 - kept[op])
+            found[op] = sum(each[1:], each[0])
         return found
+
+    @cached_property
+    def visits(self) -> dict[str, Visits]:
+        """Visits of one read, and of one write, on average, at least: memory keeps all that it can."""
+        kept = {"read": self._read_again, "write": self._rewritten}
+        return {op: each.times(1.0 - kept[op]) for op, each in self.made.items()}
 
     @cached_property
     def _span(self) -> int:
@@ -144,6 +155,14 @@ class DriveTime(ABC):
         in_controller = min(self.controller.cache, self._span) / size if self.controller is not None else 0.0
         in_drive = min(self.kept_writes(size)) if self.caches_writes else 0.0
         return 3.0 * (in_controller + self.members * in_drive) / share
+
+    def bits_s(self, bitmap: int, iops: float) -> float:
+        """Time (s) in which the load's writes set most bits of a bitmap, of which each covers these bytes of a member.
+
+        With N bits, each write sets one of them; after four times N writes 98 % are set.
+        """
+        writes = iops * self.shares["write"]
+        return 4.0 * self._region / bitmap / writes if writes else 0.0
 
     @cached_property
     def _rewritten(self) -> float:

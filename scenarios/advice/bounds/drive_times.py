@@ -11,7 +11,9 @@ from .flash_time import FlashTime
 
 
 def drive_time(spec: ScenarioSpec) -> DriveTime:
-    """What bounds a scenario with one array of equal drives."""
-    instance = spec.machine.drives[spec.arrays[TARGET].members[0]]
-    drive = instance.spec()
-    return ArmTime(spec, drive) if isinstance(drive, DriveSpec) else FlashTime(spec, drive)
+    """What bounds a scenario with one array; of drives of two kinds, nothing that depends on their speed."""
+    members = [spec.machine.drives[name] for name in spec.arrays[TARGET].members]
+    drive = members[0].spec()
+    found = ArmTime(spec, drive) if isinstance(drive, DriveSpec) else FlashTime(spec, drive)
+    found.equal = len({(each.model, repr(each.overrides)) for each in members}) == 1
+    return found

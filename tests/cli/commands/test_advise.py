@@ -12,7 +12,9 @@ from rich.console import Console
 
 from raidsim.api.pictures.advise import advice_figure
 from raidsim.cli.main import main
+from raidsim.cli.tables.advise import _interval
 from raidsim.cli.tables.standings import standings_table
+from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.advice.advice import advise
 from raidsim.scenarios.advice.standings import Standings
 from raidsim.scenarios.designs.requirement import read_requirement
@@ -104,3 +106,9 @@ def test_bad_input_is_one_message(capsys: pytest.CaptureFixture[str], file: Path
     assert (status, out) == (2, "")
     assert "small.yaml:4" in err
     assert "limits.mean" in err
+
+
+def test_latencies_of_flash_are_shown_to_the_microsecond() -> None:
+    """In milliseconds with one decimal they would all be 0.1."""
+    assert _interval(Estimate(35.1e-6, 1.2e-6, 0.9, 20, 0.0, 0.0, False)) == "0.035 ±0.001"
+    assert _interval(Estimate(20.3e-3, 1e-3, 0.9, 20, 0.0, 0.0, False)) == "20.3 ±1.0"
