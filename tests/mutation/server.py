@@ -17,6 +17,7 @@ import resource
 import shutil
 import signal
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -194,7 +195,7 @@ class Server:
     def _read_early(self) -> set[int]:
         """The mutants that a first simulation reaches: what it reads is not read again."""
         reached = Path(self.plan.folder, "reached")
-        reached.unlink(missing_ok=True)
+        reached.write_text("", encoding="utf-8")
         os.environ[REACHED] = str(reached)
         self._forked(_simulate_once, -1, _STARTS_S)
         del os.environ[REACHED]
@@ -245,6 +246,7 @@ class Server:
         before = _cpu_s()
         child = os.fork()
         if child == 0:
+            status = 1
             try:
                 os.setsid()
                 resource.setrlimit(resource.RLIMIT_CPU, (int(limit_s) + 1, int(limit_s) + 5))
@@ -252,8 +254,11 @@ class Server:
                 install().active = mutant
                 os.environ[ACTIVE] = str(mutant)
                 work()
+                status = 0
+            except BaseException:
+                traceback.print_exc()
             finally:
-                os._exit(0)
+                os._exit(status)
         ends = time.monotonic() + _HANGS * limit_s
         while True:
             pid, status = os.waitpid(child, os.WNOHANG)

@@ -76,6 +76,16 @@ def test_loads_and_phases_have_one_table(raidsim: Raidsim) -> None:
     assert max(len(line) for line in out.splitlines()) <= 100
 
 
+def test_a_design_without_a_figure_has_no_difference(raidsim: Raidsim) -> None:
+    """Protects tables of loads of which one only reads and the other only writes: neither has the other's latencies."""
+    fast = ("--replications", "2", "--no-rebuild", "--set", "duration=100ms")
+    status, out, err = raidsim("--vary", "read_share=100%,0%", *fast)
+    assert (status, err) == (0, "")
+    differences = out.partition("Against design 1")[2].partition("What it holds")[0]
+    (row,) = [line for line in differences.splitlines() if line.split()[:2] == ["2", "0%"]]
+    assert row.count("±") == 1, "the number of I/Os is the one figure that both have"
+
+
 def test_json_is_one_object_with_everything(raidsim: Raidsim) -> None:
     """The same as JSON: figures with intervals, differences, facts, the reason of what cannot be."""
     status, out, _ = raidsim("--vary", "layout=raid5,raid10,raid50", "--replications", "2", "--json", "--no-rebuild")

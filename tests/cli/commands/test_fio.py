@@ -173,6 +173,7 @@ def test_bad_input_is_one_message(fio: Command, text: str, arguments: tuple[str,
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+    assert ("box.yaml" in err) == ("--machine" in message or "box.yaml" in message), "only the machine's is in its file"
 
 
 def test_options_beside_a_job_file_are_defaults(fio: Command) -> None:

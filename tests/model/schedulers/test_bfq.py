@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from raidsim.model.core.request import ASYNC, READ, WAITED, WRITE, Request
 from raidsim.model.schedulers import Bfq, BfqSettings, QueuedRequest
 from raidsim.model.schedulers.peak_rate import PeakRate
@@ -51,6 +53,27 @@ def test_a_turn_lasts_for_a_budget_and_not_for_a_request() -> None:
         at[last] += 2 * MIB
     assert abs(served[0] - served[1]) < 40
     assert 20 < changes < 120
+
+
+def test_a_turn_is_8_mib_before_the_drive_is_known() -> None:
+    """Protects bfq_default_max_budget: a drive of 1 GB/s has not shown its rate in a tenth of a second, so all turns
+    but the first of each process are 16 requests of 512 KiB.
+    """
+    rig, at, order = Rig(rate=1e9), [0, 1 << 40], []
+
+    def add(issuer: int) -> None:
+        rig.add(at[issuer], 512 * KIB, issuer)
+        at[issuer] += 512 * KIB
+
+    for issuer in (0, 1) * 4:
+        add(issuer)
+    for _ in range(200):
+        queued = rig.serve()
+        assert queued is not None
+        order.append(queued.issuer)
+        add(queued.issuer)
+    turns = [len(list(turn)) for _, turn in groupby(order)]
+    assert turns[2:-1] == [16] * 11
 
 
 def after_a_read(rotational: bool, gap: int, others: bool = True, settings: BfqSettings | None = None) -> int | None:

@@ -9,7 +9,7 @@ import pytest
 from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
-from raidsim.web.form.fields import DEFAULT
+from raidsim.web.form.fields import DEFAULT, NONE
 from raidsim.web.form.forms import built, fitted
 from raidsim.web.work.explain import MOST_VARIANTS, Variant, commands_per_io, effect, variants
 
@@ -91,6 +91,8 @@ def test_only_what_is_there_is_switched_off() -> None:
         replace(DEFAULT, drive="WD2500JS", disks=6, controller="Gateway-840"),
         replace(DEFAULT, drive="Samsung-PM9A3-3840GB", read=0),
         replace(DEFAULT, how="rate", read=100, pattern="sequential"),
+        replace(DEFAULT, cipher="aes-xts"),
+        replace(DEFAULT, network="nfs4"),
     ):
         fit = fitted(form)[0]
         found = variants(fit)
@@ -100,6 +102,8 @@ def test_only_what_is_there_is_switched_off() -> None:
         names = {each.name for each in found}
         assert ("parity" in names) == (fit.level == "raid5")
         assert ("the lost disk" in names) == bool(fit.failed)
+        assert ("encryption" in names) == (fit.cipher != NONE)
+        assert ("the network" in names) == (fit.network != NONE)
         assert ("garbage collection" in names) == fit.drive.startswith("Samsung")
 
 
