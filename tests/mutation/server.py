@@ -124,7 +124,8 @@ def _file(test: str) -> str:
 
 
 def _slow(item: pytest.Item) -> bool:
-    return item.get_closest_marker("slow") is not None
+    """Whether a test takes long, not only all tests of its folder together."""
+    return any(not mark.kwargs.get("together") for mark in item.iter_markers("slow"))
 
 
 def _simulate_once() -> None:
