@@ -130,7 +130,7 @@ def test_direct_ios_are_whole_logical_sectors(load: dict[str, object], field: st
             validate(ScenarioSpec, document)
 
 
-def test_every_kind_of_load_is_measured_for_as_long() -> None:
-    """Protects comparisons of a rebuild that is alone with one under a load: both have the same usual times."""
+def test_every_kind_of_load_has_the_same_usual_times() -> None:
+    """Protects comparisons of a rebuild that is alone with one under a load: both are measured for 10 s after 1 s."""
     for kind in (LoadSpec, LoadsSpec, IdleSpec):
         assert [kind.model_fields[name].default for name in ("warm_up", "duration")] == [1.0, 10.0]

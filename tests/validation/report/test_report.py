@@ -121,7 +121,7 @@ def test_the_color_of_a_verdict_is_its_sense(count: int, good: bool) -> None:
     """Protects the page from good news in red: only coverage as promised is good."""
     mark = _coverage_row("all", Proportion(count, 100))[-1]
     assert isinstance(mark, Mark)
-    assert (mark.good, mark.good) == (good, mark.text == "as promised")
+    assert mark.good == good == (mark.text == "as promised")
 
 
 def test_all_three_are_compared_on_the_same_cells(made: Report) -> None:

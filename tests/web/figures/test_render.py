@@ -168,7 +168,7 @@ def test_latencies_rise_to_all_of_the_ios() -> None:
         shares = [value["share"] for value in values if value["op"] == op]
         assert shares == sorted(shares)
         assert shares[-1] == pytest.approx(100.0)
-        assert len(shares) >= min(len(bins[op.removesuffix("s")]), 100) - 1, "no more is left out than 100 points need"
+        assert len(shares) >= min(len(bins[op.removesuffix("s")]), 100) - 1, "at least 100 points, or all"
 
 
 @pytest.mark.parametrize(("log_x", "points"), [(False, 4), (True, 3)])

@@ -21,8 +21,8 @@ def busy_s(price: str, differs: bool, level: str, **settings: Any) -> float:
 @pytest.mark.parametrize("settings", [{"hold": None, "direct_reads": True}, {}])
 @pytest.mark.parametrize(("level", "parities"), [("raid5", 1), ("raid6", 2)])
 def test_a_repair_costs_one_more_pass_and_a_parity(level: str, parities: int, settings: dict[str, Any]) -> None:
-    """Protects the CPU time of a repair over that of a check which finds nothing: one more pass over each head, a block
-    I/O for each parity that is written, and as much XOR again, of all members. Counter-test: both read as much.
+    """Protects the CPU time of a repair over that of a check that finds nothing: one more pass over each head, a block
+    I/O for each parity that is written, and the XOR of all members once more.
     """
     heads = CHUNK // PAGE
     more = {"stripe_s": heads * 1e-6, "bio_s": heads * parities * 1e-6, "xor_s_per_byte": 5 * CHUNK * 1e-9}

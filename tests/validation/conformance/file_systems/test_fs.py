@@ -173,8 +173,8 @@ def test_a_flush_takes_a_turn_of_the_member() -> None:
     assert member.traffic.flushes == 1
 
 
-def test_a_flush_of_new_pages_takes_as_long() -> None:
-    """Protects the price of a member's flush: pages that a write stores for the first time are paid by the write."""
+def test_new_pages_are_paid_by_the_write() -> None:
+    """Protects the price of a member's flush, which is the same after a write that stores pages for the first time."""
     engine = Engine(1)
     member = CountedMember(engine, "m", MIB, lambda size, op: size * MEMORY_BYTE_S)
     ended: list[float] = []
