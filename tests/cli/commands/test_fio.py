@@ -77,6 +77,7 @@ def test_json_is_one_object_of_fio_s_form(fio: Command) -> None:
     document = json.loads(out)
     assert (status, document["fio version"]) == (0, "fio-3.33")
     assert [job["jobname"] for job in document["jobs"]] == ["seq", "rand"]
+    assert [job["error"] for job in document["jobs"]] == [0, 0]
     assert document["jobs"][0]["read"]["total_ios"] == 50
     assert document["jobs"][0]["job options"] == {"rw": "read", "bs": "64k"}
     assert document["global options"]["filename"] == "/dev/md0"
