@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from itertools import groupby
 
+import pytest
+
 from raidsim.model.core.request import ASYNC, READ, WAITED, WRITE, Request
 from raidsim.model.schedulers import Bfq, BfqSettings, QueuedRequest
+from raidsim.model.schedulers.bfq_process import BfqProcess
 from raidsim.model.schedulers.peak_rate import PeakRate
 
 KIB = 1024
@@ -137,6 +140,26 @@ def test_nobody_is_waited_for_on_a_drive_that_queues_and_does_not_turn() -> None
     following = scheduler.next(rig.now)
     assert following is not None
     assert following.issuer == 2
+
+
+@pytest.mark.parametrize(("idle_s", "bound"), [(0.01, True), (0.05, False)])
+def test_a_process_is_bound_by_its_ios_if_it_idles_a_fifth_of_the_time(idle_s: float, bound: bool) -> None:
+    """Protects the share of idle time over minutes: one that idles for 10 ms of 100 ms is bound by its I/Os all the
+    time, and one that idles for half of the time never again.
+    """
+    process, now = BfqProcess(1, True, 8 * MIB, 0.0), 0.0
+
+    def done(_: Request) -> None:
+        """Nobody waits."""
+
+    for number in range(1000):
+        process.last_end = now
+        now += idle_s
+        queued = QueuedRequest(Request(READ, number * MIB, MIB, done, 1, WAITED), now, done)
+        process.learn(queued, True, 0.008, now)
+        if number > 1:
+            assert process.io_bound == bound
+        now += 0.1 - idle_s
 
 
 def test_write_back_is_one_process_and_pays_three_times() -> None:
