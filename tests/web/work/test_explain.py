@@ -11,7 +11,7 @@ from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.form.fields import DEFAULT, NONE
 from raidsim.web.form.forms import built, fitted
-from raidsim.web.work.explain import MOST_VARIANTS, Variant, commands_per_io, effect, variants
+from raidsim.web.work.explain import MOST_VARIANTS, Variant, commands_per_io, effect, mean_latency, variants
 
 SMALL = fitted(replace(DEFAULT, length="short", read=0, bitmap=False))[0]
 
@@ -58,6 +58,13 @@ def test_a_difference_within_the_intervals_is_none() -> None:
     wide = effect(VARIANT, prediction(500, 0.1, half=0.3), prediction(600, 0.1, half=0.3), False)
     assert narrow.certain
     assert not wide.certain
+
+
+def test_the_mean_latency_is_that_of_all_ios() -> None:
+    """Protects the mean over reads and writes, and loads of which no I/O was complete."""
+    latencies = {"read": {"n": 3.0, "mean_s": 0.01}, "write": {"n": 1.0, "mean_s": 0.05}}
+    assert mean_latency(replace(prediction(500, 0.1), latencies=latencies)) == pytest.approx(0.02)
+    assert mean_latency(replace(prediction(500, 0.1), latencies={})) == 0.0
 
 
 def test_a_saturated_load_is_judged_by_what_it_gets() -> None:
