@@ -86,7 +86,7 @@ def test_a_design_without_a_figure_has_no_difference(raidsim: Raidsim) -> None:
     status, out, err = raidsim("--vary", "read_share=100%,0%", *fast)
     assert (status, err) == (0, "")
     differences = out.partition("Against design 1")[2].partition("What it holds")[0]
-    (row,) = [line for line in differences.splitlines() if line.split()[:2] == ["2", "0%"]]
+    (row,) = [line for line in differences.splitlines() if line.split()[:1] == ["2"]]
     assert row.count("±") == 1, "the number of I/Os is the one figure that both have"
 
 
