@@ -119,7 +119,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marked = {path: any(path.is_relative_to(place) for place in slow) for path in {item.path for item in items}}
     for item in items:
         if marked[item.path]:
-            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.slow(together=True))
     if "PYTEST_XDIST_WORKER" in os.environ:
         first = {_HERE / name: number for number, name in enumerate(_LONGEST)}
         items.sort(key=lambda item: first.get(item.path, len(first)))

@@ -142,7 +142,7 @@ def without_failures(spec: ScenarioSpec) -> ScenarioSpec:
     return spec.model_copy(update={"arrays": arrays, "failures": ()})
 
 
-def with_rebuild(spec: ScenarioSpec, name: str, position: int = 0) -> ScenarioSpec:
+def with_rebuild(spec: ScenarioSpec, name: str, position: int) -> ScenarioSpec:
     """The scenario with only the last member of an array being rebuilt, `position` bytes from its beginning.
 
     Limits of the rebuild's speed that are set by hand stay.

@@ -179,7 +179,7 @@ def _importers() -> dict[str, set[str]]:
 
 
 def tests_of(path: str) -> list[str]:
-    """The test files that reach a module, its own and those with the fewest imports in between first."""
+    """The test files that reach a module: its own, those of its folder, and those with the fewest imports between."""
     target = ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
     distance, edge = {target: 0}, [target]
     while edge:
@@ -191,5 +191,6 @@ def tests_of(path: str) -> list[str]:
         file = Path(*name.split(".")).with_suffix(".py").as_posix()
         if Path(file).name.startswith("test_") and not file.startswith(NOT_RUN):
             own = Path(file).stem.removeprefix("test_") == Path(path).stem
-            ranked.append((not own, steps, (ROOT / file).stat().st_size, file))
+            mirrored = Path(file).parent == Path("tests", path).parent
+            ranked.append((not own, not mirrored, steps, (ROOT / file).stat().st_size, file))
     return [file for *_, file in sorted(ranked)]

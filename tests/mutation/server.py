@@ -17,6 +17,7 @@ import resource
 import shutil
 import signal
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,7 +124,8 @@ def _file(test: str) -> str:
 
 
 def _slow(item: pytest.Item) -> bool:
-    return item.get_closest_marker("slow") is not None
+    """Whether a test takes long, not only all tests of its folder together."""
+    return any(not mark.kwargs.get("together") for mark in item.iter_markers("slow"))
 
 
 def _simulate_once() -> None:
@@ -194,7 +196,7 @@ class Server:
     def _read_early(self) -> set[int]:
         """The mutants that a first simulation reaches: what it reads is not read again."""
         reached = Path(self.plan.folder, "reached")
-        reached.unlink(missing_ok=True)
+        reached.write_text("", encoding="utf-8")
         os.environ[REACHED] = str(reached)
         self._forked(_simulate_once, -1, _STARTS_S)
         del os.environ[REACHED]
@@ -245,6 +247,7 @@ class Server:
         before = _cpu_s()
         child = os.fork()
         if child == 0:
+            status = 1
             try:
                 os.setsid()
                 resource.setrlimit(resource.RLIMIT_CPU, (int(limit_s) + 1, int(limit_s) + 5))
@@ -252,8 +255,11 @@ class Server:
                 install().active = mutant
                 os.environ[ACTIVE] = str(mutant)
                 work()
+                status = 0
+            except BaseException:
+                traceback.print_exc()
             finally:
-                os._exit(0)
+                os._exit(status)
         ends = time.monotonic() + _HANGS * limit_s
         while True:
             pid, status = os.waitpid(child, os.WNOHANG)

@@ -49,5 +49,6 @@ def test_every_change_of_a_module_is_valid() -> None:
 
 
 def test_the_nearest_tests_come_first() -> None:
-    """Protects the choice of tests: a module's own test is the first."""
+    """Protects the choice of tests: a module's own test is the first, and those of its folder are the next ones."""
     assert drawing.tests_of("model/core/extents.py")[0] == "tests/model/core/test_extents.py"
+    assert "tests/model/disk/test_media_cache.py" in drawing.tests_of("model/disk/media_log.py")[:12]

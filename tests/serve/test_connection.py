@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import struct
+import time
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,9 @@ def test_what_is_no_client_is_disconnected(tmp_path: Path, sent: bytes) -> None:
             assert received.startswith(nbd.GREETING)
         with Client(path) as client:
             assert client.read(0, 512) == bytes(512)
+            if not sent:
+                time.sleep(0.3)
+                assert client.read(0, 512) == bytes(512), "the limit is for the handshake"
 
 
 def test_connections_have_a_limit(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from raidsim.calibration.study.study import StudySpec
 from raidsim.model.core.errors import InputError
 from raidsim.model.drives.catalogue import drive, hard_disk, hard_disk_names
 from raidsim.model.files.description_errors import load_spec, validate
+from raidsim.model.files.quantities import parse_frequency, parse_time
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.scenarios.description.fio_jobs import FioSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
+from raidsim.scenarios.documents.machine_catalogue import cpu
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.calibration.fio_study.fio_reports import MACHINE, direction, job, measured_on_model, randread, report
 
@@ -83,6 +86,21 @@ def test_jobs_become_loads_and_cells(tmp_path: Path) -> None:
         "interface rate",
         "CPU price of a command",
     ]
+
+
+def test_prices_are_as_uncertain_as_cores_of_one_clock_differ(tmp_path: Path) -> None:
+    """Protects the prior of CPU prices, which are assumed by the clock: at the same clock the catalogue's cores of
+    today differ by as much.
+    """
+    study = FioStudy(folder_of(tmp_path, report(randread(iodepth=16)))).study
+    (prices,) = [each for each in study.parameters if each.name == "CPU price of a command"]
+    cores = [cpu(name, "") for name in ("server-core", "nas-core")]
+
+    def cycles(core: dict[str, Any], path: str) -> float:
+        return parse_time(core["prices"][path.rpartition(".")[2]]) * parse_frequency(core["clock"])
+
+    apart = [math.log(cycles(cores[1], path) / cycles(cores[0], path)) for path in prices.paths]
+    assert sum(apart) / len(apart) == pytest.approx(prices.sd, rel=0.1)
 
 
 def test_the_order_of_commands_is_fitted_where_jobs_tell_it(tmp_path: Path) -> None:

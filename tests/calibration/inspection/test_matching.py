@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raidsim.calibration.inspection.computer_match import nearest_cpu, nearest_kernel
-from raidsim.calibration.inspection.drive_match import LARGEST, SMALLEST, Match, match
+from raidsim.calibration.inspection.drive_match import LARGEST, SMALLEST, Match, match, rounded
 from raidsim.calibration.inspection.tools.findings import Fact, FoundDrive
 from raidsim.model.drives.catalogue import hard_disk, hard_disk_names
 
@@ -29,6 +29,21 @@ def test_every_drive_of_the_catalogue_is_itself(name: str) -> None:
     for printed in (spec.model, f"ATA {spec.model}", f"{spec.model}-00XYZ0"):
         found = matched(model=printed, capacity=spec.capacity)
         assert (found.model, found.overrides, found.why) == (name, {}, "")
+
+
+def test_a_rounded_size_is_that_of_a_drive_that_is_sold() -> None:
+    """Protects tools that print 3.6T: every disk of the catalogue whose data sheet has a size of IDEMA LBA1-03 is found
+    from a size that is off by 1 %.
+    """
+    checked = 0
+    for name in hard_disk_names():
+        capacity = hard_disk(name).capacity
+        if (capacity // 512 - 97_696_368) % 1_953_504 == 0:
+            for rough in (0.99 * capacity, 1.01 * capacity):
+                disk = FoundDrive("sda", "x:1", rough_capacity=Fact(int(rough), "x:1"))
+                assert rounded(disk, None) == capacity, name
+            checked += 1
+    assert checked > 40
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ def made_or_refused(text: str) -> Inspection | None:
         ("mdadm-detail.txt", ("Raid Devices : 5", "Raid Devices : 3"), r"x:7:22: found '3'; expected: 5 at least"),
         ("mdadm-detail.txt", ("Raid Devices : 5", "Raid Devices : 5000000"), r"expected: a whole number of 0 to 1024"),
         ("megacli-ld.txt", ("Primary-1", "Primary-7"), r"x:6:23: found 'Primary-7.*expected: Primary-0, -1, -5 or -6"),
+        ("megacli-adapter.txt", ("Adapter #0", "Adapter #9999"), r"x:2:1: found '9999'"),
         ("megacli-ld.txt", ("Span Depth          : 1", "Span Depth          : 0"), r"a whole number of 1 to"),
         ("megacli-ld.txt", ("64 KB", "64 kilo"), r"x:11:23: found '64 kilo'"),
         (

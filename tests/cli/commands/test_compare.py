@@ -54,6 +54,10 @@ def test_tables(raidsim: Raidsim) -> None:
     assert "design 3 (raid50) is not possible" in out
     assert "raid50 needs at least 6" in " ".join(out.split())
     assert "1 to 2" in out
+    rebuilds = out.partition("Rebuild of a drive")[2].partition("Probability")[0].splitlines()
+    rows = [line for line in rebuilds if line.split()[:2] in (["1", "raid5"], ["2", "raid10"])]
+    assert len(rows) == 2
+    assert not any("none" in row or "refused" in row for row in rows)
     assert "the failure rate of Generic-20GB-ATA is not known" in out
     assert max(len(line) for line in out.splitlines()) <= 100
 
@@ -74,6 +78,16 @@ def test_loads_and_phases_have_one_table(raidsim: Raidsim) -> None:
     assert "What the programs report" not in out
     assert "Each load or phase against design 1" in out
     assert max(len(line) for line in out.splitlines()) <= 100
+
+
+def test_a_design_without_a_figure_has_no_difference(raidsim: Raidsim) -> None:
+    """Protects tables of loads of which one only reads and the other only writes: neither has the other's latencies."""
+    fast = ("--replications", "2", "--no-rebuild", "--set", "duration=100ms")
+    status, out, err = raidsim("--vary", "read_share=100%,0%", *fast)
+    assert (status, err) == (0, "")
+    differences = out.partition("Against design 1")[2].partition("What it holds")[0]
+    (row,) = [line for line in differences.splitlines() if line.split()[:1] == ["2"]]
+    assert row.count("±") == 1, "the number of I/Os is the one figure that both have"
 
 
 def test_json_is_one_object_with_everything(raidsim: Raidsim) -> None:

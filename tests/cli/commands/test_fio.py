@@ -77,6 +77,7 @@ def test_json_is_one_object_of_fio_s_form(fio: Command) -> None:
     document = json.loads(out)
     assert (status, document["fio version"]) == (0, "fio-3.33")
     assert [job["jobname"] for job in document["jobs"]] == ["seq", "rand"]
+    assert [job["error"] for job in document["jobs"]] == [0, 0]
     assert document["jobs"][0]["read"]["total_ios"] == 50
     assert document["jobs"][0]["job options"] == {"rw": "read", "bs": "64k"}
     assert document["global options"]["filename"] == "/dev/md0"
@@ -173,6 +174,7 @@ def test_bad_input_is_one_message(fio: Command, text: str, arguments: tuple[str,
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+    assert ("box.yaml" in err) == ("--machine" in message or "box.yaml" in message), "only the machine's is in its file"
 
 
 def test_options_beside_a_job_file_are_defaults(fio: Command) -> None:

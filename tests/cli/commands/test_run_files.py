@@ -178,7 +178,7 @@ def test_a_timeline_can_be_a_picture(raidsim: Raidsim, scenario: str, tmp_path: 
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"
     plain = raidsim(scenario, "--json")
     for picture in (first, second):
-        assert raidsim(scenario, "--json", "--timeline", str(picture), "--timeline-ios", "5") == plain
+        assert raidsim(scenario, "--json", "--timeline", str(picture), "--timeline-ios", "500") == plain
     assert "commands each" in first.read_text(encoding="utf-8")
     assert first.read_bytes() == second.read_bytes()
     status, out, err = raidsim(scenario, "--timeline", str(first), "--timeline-ios", "501")

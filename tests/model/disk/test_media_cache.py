@@ -69,6 +69,17 @@ def test_the_rate_falls_when_the_cache_is_full() -> None:
     assert fresh.media.moved_bytes == 0
 
 
+def test_the_way_to_the_log_is_what_is_expected() -> None:
+    """Protects the choice between commands and destaging: the way to the log is known before the head is sent there."""
+    media, start = Host(LOGS).media, 1.0
+    for offset in _places(50):
+        media._position(offset, start, media.seeks.read)
+        start += 0.0123
+        expected = media.reach_of_destaging(start)
+        place = media.log.regions[media.log.nearest(4 * KIB, media._arm)].following
+        assert media._position(place, start, media.seeks.write) == pytest.approx(start + expected, abs=1e-9)
+
+
 def test_a_cache_of_few_entries_fills_in_the_run() -> None:
     """The map is full before the bytes are; older writes at time 0 are not needed for that."""
     few = Host(LOGS.with_values(media_cache_entries=512))

@@ -21,6 +21,7 @@ from raidsim.model.file_system import (
     file_system_settings,
     file_system_sources,
 )
+from raidsim.model.file_system.names import Names
 from raidsim.model.memory.dirty_memory import DirtyLimits, DirtyMemory
 from raidsim.model.memory.page_cache import PageCache
 from raidsim.model.memory.page_memory import PageMemory
@@ -569,6 +570,15 @@ def test_a_long_directory_costs_a_search_unless_it_is_hashed() -> None:
         cost[lookup] = (machine.program.cpu_s - before) / first
     assert cost["linear"] > 1.5
     assert cost["hashed"] == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_linear_search_looks_at_all_names_before() -> None:
+    """Protects the cost of long directories, by hand: of blocks with 10, 20 and 30 names, the third is reached after 30
+    names and two ends of blocks, and a name is in the middle of its block on average. Counter-test: a hash finds it.
+    """
+    directory = Machine("ext2").directory("/d")
+    directory.counts[:] = [10, 20, 30]
+    assert [Names(8, linear).looked_at(directory, 2) for linear in (True, False)] == [30 + 2 + 15, 1]
 
 
 def test_opening_reads_directory_and_inode_once() -> None:

@@ -153,6 +153,12 @@ def test_durations_are_written_for_people(seconds: float, text: str) -> None:
     assert format_duration(seconds) == text
 
 
+@given(st.floats(-8.9, 1.77))
+def test_a_duration_below_a_minute_is_read_as_it_was_written(decades: float) -> None:
+    """Protects tables of times: what is written is what was measured, to three digits."""
+    assert parse_time(format_duration(10**decades)) == pytest.approx(10**decades, rel=0.0051)
+
+
 @given(st.integers(min_value=0, max_value=2**20), st.sampled_from([1, 2**10, 2**20]))
 def test_a_written_whole_size_reads_back(number: int, unit: int) -> None:
     """Protects copying a printed size into a file: it is the same size or within the digits shown."""

@@ -86,6 +86,7 @@ def test_a_path_reserves_as_its_links_do_one_by_one() -> None:
             end = max(end, over)
         assert path.reserve(now, earliest, size, write) == end
     assert [(link.busy_s, link.transfers) for link in whole] == [(link.busy_s, link.transfers) for link in parts]
+    assert [link.transfers for link in whole] == [500] * 3
 
 
 def test_a_request_that_passes_leaves_the_scheduler_as_one_that_was_queued() -> None:

@@ -61,7 +61,9 @@ def test_a_record_that_is_too_early_comes_with_the_one_before() -> None:
     engine = Engine()
     device = Watched(engine)
     load = TimedTrace(engine, device, iter([(0.0, READ, 0, 512), (0.5, READ, 512, 512), (0.4, READ, 1024, 512)]))
+    arrived = [load.all_arrived]
     engine.run(load.finished)
+    assert [*arrived, load.all_arrived] == [False, True]
     assert [at for at, *_ in device.seen] == [0.0, 0.5, 0.5]
 
 

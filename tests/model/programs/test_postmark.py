@@ -155,6 +155,8 @@ def test_the_report_on_one_line() -> None:
     words = report(run, Clock(0, 5, 15, 17)).split()
     assert words[:3] == ["17", "10", "10.00"]
     assert float(words[9]) == pytest.approx(run.deleted_alone / 5, abs=0.005)
+    assert float(words[10]) * 10 == pytest.approx(run.deleted - run.deleted_alone, abs=0.05)
+    assert run.deleted == run.created
     assert len(words) == 13
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
+import pytest
+
 from raidsim.model.core.request import ASYNC, READ, WAITED, WRITE, Request
 from raidsim.model.schedulers import Bfq, BfqSettings, QueuedRequest
+from raidsim.model.schedulers.bfq_process import BfqProcess
 from raidsim.model.schedulers.peak_rate import PeakRate
 
 KIB = 1024
@@ -51,6 +56,27 @@ def test_a_turn_lasts_for_a_budget_and_not_for_a_request() -> None:
         at[last] += 2 * MIB
     assert abs(served[0] - served[1]) < 40
     assert 20 < changes < 120
+
+
+def test_a_turn_is_8_mib_before_the_drive_is_known() -> None:
+    """Protects bfq_default_max_budget: a drive of 1 GB/s has not shown its rate in a tenth of a second, so all turns
+    but the first of each process are 16 requests of 512 KiB.
+    """
+    rig, at, order = Rig(rate=1e9), [0, 1 << 40], []
+
+    def add(issuer: int) -> None:
+        rig.add(at[issuer], 512 * KIB, issuer)
+        at[issuer] += 512 * KIB
+
+    for issuer in (0, 1) * 4:
+        add(issuer)
+    for _ in range(200):
+        queued = rig.serve()
+        assert queued is not None
+        order.append(queued.issuer)
+        add(queued.issuer)
+    turns = [len(list(turn)) for _, turn in groupby(order)]
+    assert turns[2:-1] == [16] * 11
 
 
 def after_a_read(rotational: bool, gap: int, others: bool = True, settings: BfqSettings | None = None) -> int | None:
@@ -114,6 +140,26 @@ def test_nobody_is_waited_for_on_a_drive_that_queues_and_does_not_turn() -> None
     following = scheduler.next(rig.now)
     assert following is not None
     assert following.issuer == 2
+
+
+@pytest.mark.parametrize(("idle_s", "bound"), [(0.01, True), (0.05, False)])
+def test_a_process_is_bound_by_its_ios_if_it_idles_a_fifth_of_the_time(idle_s: float, bound: bool) -> None:
+    """Protects the share of idle time over minutes: one that idles for 10 ms of 100 ms is bound by its I/Os all the
+    time, and one that idles for half of the time never again.
+    """
+    process, now = BfqProcess(1, True, 8 * MIB, 0.0), 0.0
+
+    def done(_: Request) -> None:
+        """Nobody waits."""
+
+    for number in range(1000):
+        process.last_end = now
+        now += idle_s
+        queued = QueuedRequest(Request(READ, number * MIB, MIB, done, 1, WAITED), now, done)
+        process.learn(queued, True, 0.008, now)
+        if number > 1:
+            assert process.io_bound == bound
+        now += 0.1 - idle_s
 
 
 def test_write_back_is_one_process_and_pays_three_times() -> None:

@@ -13,7 +13,7 @@ from raidsim.model.core.request import READ
 from raidsim.model.drives.catalogue import drive, solid_state_names
 from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.model.solid_state.placement import Placement
-from raidsim.model.solid_state.spec import SolidStateSpec
+from raidsim.model.solid_state.spec import USUAL_STEPS, SolidStateSpec
 from raidsim.model.solid_state.steady_state import write_amplification
 from raidsim.model.solid_state.superblocks import RESERVE
 from raidsim.tests.model.solid_state.drive_bench import KIB, Bench, Loaded, small
@@ -119,3 +119,10 @@ def test_planes_are_independent_where_the_sheet_needs_it(spec: SolidStateSpec) -
     if spec.in_place:
         return
     assert spec.command_rate <= spec.by_commands.dies / spec.read_time
+
+
+@pytest.mark.parametrize("bits", USUAL_STEPS)
+def test_every_border_of_a_cell_is_sensed_for_one_page(bits: int) -> None:
+    """Protects the read times of the pages of a cell: n bits have 2^n - 1 borders, and each tells one page apart."""
+    assert len(USUAL_STEPS[bits]) == bits
+    assert sum(USUAL_STEPS[bits]) == 2**bits - 1

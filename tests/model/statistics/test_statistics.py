@@ -129,6 +129,17 @@ def test_warmup_is_cut() -> None:
     assert abs(estimate.mean - 10) < abs(float(np.mean(values)) - 10)
 
 
+def test_a_rate_is_the_mean_of_what_each_second_had() -> None:
+    """Protects the interval of a rate: the batches are those of equal time, to the last amount."""
+    rng, rates, means = np.random.default_rng(4), BatchRates(batch_s=1.0), BatchMeans()
+    for second in range(40):
+        amounts = rng.exponential(10.0, 4).tolist()
+        for place, amount in enumerate(amounts):
+            rates.add(second + 0.25 * place, amount)
+        means.add(sum(amounts))
+    assert rates.estimate(40.0) == means.estimate()
+
+
 def test_rates_in_equal_time() -> None:
     """Protects bytes per second: a steady stream, silences, any run length, and flat memory."""
     steady = BatchRates(start=5.0)

@@ -57,6 +57,10 @@ def test_a_ranking_is_there_before_any_simulation_and_is_refined(easy: Advice) -
     assert second[0].verdict.measured is not None
     assert second[0].verdict.measured.task.ios == 600
     assert last[0].verdict is easy.ranked[0]
+    simulated = last[0]
+    bounded = replace(simulated, verdict=None, busy=0.0)
+    failed = replace(simulated, verdict=replace(easy.ranked[0], status="fails"))
+    assert simulated.order < bounded.order < failed.order, "of equal cost, what was simulated comes first"
 
 
 def test_the_same_simulation_is_not_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:

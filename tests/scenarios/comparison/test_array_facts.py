@@ -98,6 +98,7 @@ def test_cost_is_the_sum_of_prices() -> None:
     assert facts.cost == 400.0
     assert facts.cost_per_tb == pytest.approx(400.0 / (facts.usable_bytes / 1e12))
     assert array_facts(_priced(spec, 1000.0)).cost == 1400.0
+    assert [array_facts(design("raid5", 4, price=price)).cost for price in (0.0, 0.25)] == [0.0, 1.0]
     drives = {**spec.machine.drives, "d0": spec.machine.drives["d0"].model_copy(update={"price": None})}
     machine = spec.machine.model_copy(update={"drives": drives})
     assert array_facts(spec.model_copy(update={"machine": machine})).cost is None

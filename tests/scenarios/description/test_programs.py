@@ -381,6 +381,7 @@ def test_an_array_may_be_rebuilding() -> None:
         ),
         ({"file_systems": {}}, ["programs without a file system"]),
         ({"file_systems": {"data": {"kind": "ext2", "on": "sda"}}}, ["'data'", "an absolute path"]),
+        ({"file_systems": {"/data/": {"kind": "ext2", "on": "sda"}}}, ["'/data/'", "without / at its end"]),
         ({"file_systems": {"/data": {"kind": "zfs", "on": "sda"}}}, ["'zfs'", "ext2, ext3"]),
         ({"file_systems": {"/data": {"kind": "ext2", "on": "sdx"}}}, ["'sdx'", "sda"]),
         ({"file_systems": {"/data": {"kind": "ext2", "on": "sda", "size": "1MiB"}}}, ["1 MiB", "at least 256 MiB"]),
@@ -417,6 +418,12 @@ def test_what_cannot_run_is_refused_with_its_place(change: Document, words: list
         validate(ScenarioSpec, programs(dd("1MiB")) | change)
     for word in words:
         assert word in str(refused.value)
+
+
+def test_the_root_is_a_mount_point() -> None:
+    """Protects the one mount point that ends in /."""
+    root = {"file_systems": {"/": {"kind": "ext2", "on": "sda"}}}
+    assert list(validate(ScenarioSpec, programs(dd("1MiB")) | root).file_systems) == ["/"]
 
 
 def test_a_full_file_system_is_refused_when_it_is_full() -> None:

@@ -9,8 +9,9 @@ import pytest
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.model.kernels import kernel_names
+from raidsim.scenarios.description.any_workload import IdleSpec, LoadsSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.description.workloads import DdSpec
+from raidsim.scenarios.description.workloads import DdSpec, LoadSpec
 from raidsim.tests.scenarios.small_machine import scenario, scenario_document
 
 RAID5 = {"level": "raid5", "members": ["sda", "sdb", "sdc"]}
@@ -127,3 +128,9 @@ def test_direct_ios_are_whole_logical_sectors(load: dict[str, object], field: st
             continue
         with pytest.raises(InputError, match=rf"{field}: found .* multiples of 4096 bytes, the logical sector of md0"):
             validate(ScenarioSpec, document)
+
+
+def test_every_kind_of_load_has_the_same_usual_times() -> None:
+    """Protects comparisons of a rebuild that is alone with one under a load: both are measured for 10 s after 1 s."""
+    for kind in (LoadSpec, LoadsSpec, IdleSpec):
+        assert [kind.model_fields[name].default for name in ("warm_up", "duration")] == [1.0, 10.0]

@@ -9,7 +9,9 @@ import pytest
 
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
+from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.scenarios.designs.designs import Design, LeftOut, families, impossible, left_out
+from raidsim.scenarios.designs.required_load import RequiredLoad
 from raidsim.scenarios.designs.requirement import RequirementSpec, read_requirement
 
 DRIVE = "Exos-15E900-900GB"
@@ -29,6 +31,12 @@ def test_numbers_of_drives() -> None:
     """A number, a range and a list of both mean every number in them, in rising order."""
     spec = wanted(drives=[{"model": DRIVE, "count": [12, "4-6", 8]}])
     assert spec.drives[0].count == (4, 5, 6, 8, 12)
+
+
+def test_a_load_that_is_wanted_is_that_of_a_scenario() -> None:
+    """Protects requirements from another meaning of what they leave out than a scenario's load has."""
+    usual = {name: field.default for name, field in RequiredLoad.model_fields.items() if not field.is_required()}
+    assert usual == {name: LoadSpec.model_fields[name].default for name in usual}
 
 
 def test_limits_of_one_kind_of_io_come_first() -> None:

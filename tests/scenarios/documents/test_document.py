@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
 import raidsim
 from raidsim.model.core.errors import InputError
+from raidsim.model.files.description import Duration, Frequency, Rate, Size
 from raidsim.model.files.description_errors import load_spec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.assignment import format_path, parse_alternatives, parse_assignment, parse_path
 from raidsim.scenarios.documents.document import Document, document_from, read_document
+from raidsim.scenarios.documents.written import written
 
 EXAMPLES = [
     path
@@ -420,3 +423,28 @@ def test_documents_are_found_by_file_and_by_name(tmp_path: Path, monkeypatch: py
         read_document("vm-hots")
     with pytest.raises(InputError, match="there is no such file"):
         read_document("vm-host.yaml")
+
+
+class _Quantities(BaseModel):
+    size: Size | None = None
+    time: Duration | None = None
+    rate: Rate | None = None
+    clock: Frequency | None = None
+
+
+@pytest.mark.parametrize(
+    ("name", "units"),
+    [
+        ("size", "B kB MB GB TB KiB MiB GiB TiB"),
+        ("time", "ns us ms s min h d"),
+        ("rate", "kB/s MB/s GB/s KiB/s MiB/s GiB/s"),
+        ("clock", "Hz kHz MHz GHz"),
+    ],
+)
+def test_a_quantity_is_written_in_its_unit(name: str, units: str) -> None:
+    """Protects files that raidsim writes: 7 of any unit is as short as that, and is the same number when read again."""
+    for unit in units.split():
+        read = _Quantities.model_validate({name: f"7{unit}"})
+        text = written(read)[name]
+        assert len(text) <= len(f"7{unit}"), f"7{unit} became {text}"
+        assert _Quantities.model_validate({name: text}) == read

@@ -203,6 +203,21 @@ def test_jobs_of_one_target_share_their_favourites_and_nothing_else() -> None:
     assert favourite(first) == favourite(second)
 
 
+def test_a_load_from_a_place_on_reaches_the_end() -> None:
+    """Protects `start` without `span`: I/Os go to all that is behind it, and to nothing else; with a span up to the end
+    they are the same, and with a longer one there are none.
+    """
+    fields: dict[str, Any] = {"start": "249GB", "block_size": {"4KiB": "50%", "12KiB": "50%"}}
+    machine = BuiltMachine(on_drive(**fields))
+    (job,), capacity, first = machine.loads, machine.disks["sda"].capacity, 249 * 10**9
+    begins, ends = zip(*((offset, offset + size) for _, offset, size in sent(job)), strict=True)
+    assert 0 <= min(begins) - first < 0.01 * (capacity - first)
+    assert 0 <= capacity - max(ends) < 0.01 * (capacity - first)
+    assert sent(jobs(**fields, span=capacity - first)[0]) == sent(jobs(**fields)[0])
+    with pytest.raises(InputError, match="span"):
+        jobs(**fields, span=capacity - first + 4096)
+
+
 def test_sequential_jobs_of_several_sizes_have_a_part_each() -> None:
     """They begin at equal distances, and stay in their part."""
     found = jobs(jobs=4, pattern="sequential", block_size={"4KiB": "50%", "12KiB": "50%"}, span="480KiB", start="1MiB")

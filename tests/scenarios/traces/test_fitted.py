@@ -108,6 +108,14 @@ def test_a_hot_part_comes_back(share: float, of: float) -> None:
     assert float(load["locality"]["of"][:-1]) / 100 == pytest.approx(of, rel=0.5)
 
 
+def test_the_hot_part_of_four_pieces() -> None:
+    """Protects both shares, by hand: 8 of 14 I/Os are in one piece of four, and as many as by chance in the others."""
+    pieces = TouchedPieces()
+    for piece in [0] * 8 + [1, 1, 2, 2, 3, 3]:
+        pieces.add(0, piece * PIECE, 4096, counted=True)
+    assert pieces.hot_part(4) == pytest.approx((4 / 7, 1 / 4))
+
+
 def test_regular_distances_come_back() -> None:
     """Protects the clocked load, such as a camera's."""
     load, _ = fitted(made(2000, arrivals.constant(IOPS)))

@@ -23,7 +23,8 @@ from raidsim.validation.prediction.baselines import BASELINES
 from raidsim.validation.prediction.comparison import Claimed, Compared, StudyComparison
 from raidsim.validation.prediction.leave_out import LeftOut
 from raidsim.validation.prediction.proportion import Proportion
-from raidsim.validation.report.html import html_report
+from raidsim.validation.report.html import _coverage_row, html_report
+from raidsim.validation.report.html_page import Mark
 from raidsim.validation.report.report import NO_SUSPECT, Report, report, suspects, unanswered
 
 WRONG = {"one": 1.0, "both": 0.99, "both/seconds": 1.05, "stripe": 1.6, "load": 0.9}
@@ -113,6 +114,14 @@ def test_coverage_is_known_by_kind_of_figure(made: Report, page: Page) -> None:
     assert (raw["count"], raw["n"], raw["studies"]) == (1, 2, 1)
     assert sum(each["n"] for each in found.values()) == made.document()["summary"]["coverage"]["n"]
     assert "random access of hard disks" in page.words
+
+
+@pytest.mark.parametrize(("count", "good"), [(50, False), (90, True), (100, False)])
+def test_the_color_of_a_verdict_is_its_sense(count: int, good: bool) -> None:
+    """Protects the page from good news in red: only coverage as promised is good."""
+    mark = _coverage_row("all", Proportion(count, 100))[-1]
+    assert isinstance(mark, Mark)
+    assert mark.good == good == (mark.text == "as promised")
 
 
 def test_all_three_are_compared_on_the_same_cells(made: Report) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
@@ -15,7 +16,7 @@ from raidsim.scenarios.comparison.alternatives import Design
 from raidsim.scenarios.comparison.side_by_side import Measured
 from raidsim.scenarios.questions.without_bottleneck import WithoutBottleneck
 from raidsim.scenarios.timeline.events import LogicalIO
-from raidsim.web.figures import pictures, pictures_of_designs, tables
+from raidsim.web.figures import drawings, pictures, pictures_of_designs, tables
 from raidsim.web.figures.markup import plain, table_html
 from raidsim.web.figures.tables import Table
 from raidsim.web.form.fields import DEFAULT, Form
@@ -161,11 +162,27 @@ def test_the_bars_mark_what_limits() -> None:
 
 def test_latencies_rise_to_all_of_the_ios() -> None:
     """Protects the picture of latencies: every line ends at 100 % and never falls."""
+    bins = outcome().prediction.latency_bins
     values = pictures.latency_shares(outcome().prediction)["data"]["values"]
     for op in ("reads", "writes"):
         shares = [value["share"] for value in values if value["op"] == op]
         assert shares == sorted(shares)
         assert shares[-1] == pytest.approx(100.0)
+        assert len(shares) >= min(len(bins[op.removesuffix("s")]), 100) - 1, "at least 100 points, or all"
+
+
+@pytest.mark.parametrize(("log_x", "points"), [(False, 4), (True, 3)])
+def test_lines_of_a_report_fill_the_frame(log_x: bool, points: int) -> None:
+    """Protects the pictures of reports: the first point is at the left edge and the last at the right one, also a
+    point at 0, which only a logarithmic axis leaves out.
+    """
+    drawn = drawings.lines([("a", [(0.0, 1.0), (1.0, 2.0), (10.0, 3.0), (100.0, 4.0)])], "x", "y", "c", log_x)
+    (line,) = re.findall(r'<polyline points="([^"]*)"', drawn)
+    along = [float(point.partition(",")[0]) for point in line.split()]
+    (left, right) = re.findall(r"M(\d+),30V\d+H(\d+)", drawn)[0]
+    assert len(along) == points
+    assert along == sorted(along)
+    assert (along[0], along[-1]) == (float(left), float(right))
 
 
 def test_a_failure_is_not_compared_with_the_beginning() -> None:

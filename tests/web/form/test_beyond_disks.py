@@ -81,6 +81,7 @@ def test_loads_at_the_same_time_have_figures_of_their_own() -> None:
     assert alone is not None
     assert rates["load1"] < 0.95 * sum(simulate(alone).iops.values())
     assert "; with random reads of 8 KiB, 10 users" in load_words(form)
+    assert [load_words(replace(form, loads=loads)).count("; with ") for loads in (1, 2, 3)] == [0, 1, 2]
     assert not can_fail(form)
     assert {"positioning", "queueing"}.isdisjoint(each.name for each in variants(form))
     assert offer("parts", form) is None

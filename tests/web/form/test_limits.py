@@ -36,6 +36,15 @@ def test_a_run_is_about_as_much_work_as_its_length_says(form: Form) -> None:
     assert prediction.iops
 
 
+def test_a_single_io_on_flash_takes_at_least_what_is_expected() -> None:
+    """Protects the length of short runs: with one I/O at a time the drive serves what is expected at most, or little
+    less.
+    """
+    spec = built(fitted(replace(SSD, level="raid0", depth=1))[0]).spec
+    assert spec is not None
+    assert 0.9 < sum(simulate(spec).iops.values()) / commands_per_second(spec) <= 1.0
+
+
 def test_drives_that_are_fast_are_simulated_for_less_time() -> None:
     """Protects the meaning of the length: it is work, and the simulated time follows from the drives."""
     disks, flash = built(DEFAULT).spec, built(fitted(SSD)[0]).spec

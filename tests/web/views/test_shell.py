@@ -121,8 +121,12 @@ def test_an_address_that_comes_late_takes_nothing_back() -> None:
 
 
 def test_a_change_of_level_changes_the_rest() -> None:
-    """Protects the form: options come and go with the level, and what must change is said."""
-    at = page(disks="3")
+    """Protects the form: options come and go with the level, and what must change is said; a group of fields is open
+    if one of them is not as usual.
+    """
+    at = page(disks="3", network="nfs4")
+    groups = {"Machine, kernel and state", "Network", "More loads at the same time"}
+    assert {each.label for each in at.expander if each.proto.expanded} & groups == {"Network"}
     at.selectbox(key="f_level").set_value("raid6").run()
     assert at.number_input(key="f_disks").value == 4
     assert "4 instead" in words(quiet(at))

@@ -9,9 +9,9 @@ import pytest
 from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
-from raidsim.web.form.fields import DEFAULT
+from raidsim.web.form.fields import DEFAULT, NONE
 from raidsim.web.form.forms import built, fitted
-from raidsim.web.work.explain import MOST_VARIANTS, Variant, commands_per_io, effect, variants
+from raidsim.web.work.explain import MOST_VARIANTS, Variant, commands_per_io, effect, mean_latency, variants
 
 SMALL = fitted(replace(DEFAULT, length="short", read=0, bitmap=False))[0]
 
@@ -60,6 +60,13 @@ def test_a_difference_within_the_intervals_is_none() -> None:
     assert not wide.certain
 
 
+def test_the_mean_latency_is_that_of_all_ios() -> None:
+    """Protects the mean over reads and writes, and loads of which no I/O was complete."""
+    latencies = {"read": {"n": 3.0, "mean_s": 0.01}, "write": {"n": 1.0, "mean_s": 0.05}}
+    assert mean_latency(replace(prediction(500, 0.1), latencies=latencies)) == pytest.approx(0.02)
+    assert mean_latency(replace(prediction(500, 0.1), latencies={})) == 0.0
+
+
 def test_a_saturated_load_is_judged_by_what_it_gets() -> None:
     """Protects loads that are too much: their latency has no meaning, their throughput has."""
     told = effect(VARIANT, prediction(500, 9.0, saturated=True), prediction(1000, 0.1), True)
@@ -91,6 +98,8 @@ def test_only_what_is_there_is_switched_off() -> None:
         replace(DEFAULT, drive="WD2500JS", disks=6, controller="Gateway-840"),
         replace(DEFAULT, drive="Samsung-PM9A3-3840GB", read=0),
         replace(DEFAULT, how="rate", read=100, pattern="sequential"),
+        replace(DEFAULT, cipher="aes-xts"),
+        replace(DEFAULT, network="nfs4"),
     ):
         fit = fitted(form)[0]
         found = variants(fit)
@@ -100,6 +109,8 @@ def test_only_what_is_there_is_switched_off() -> None:
         names = {each.name for each in found}
         assert ("parity" in names) == (fit.level == "raid5")
         assert ("the lost disk" in names) == bool(fit.failed)
+        assert ("encryption" in names) == (fit.cipher != NONE)
+        assert ("the network" in names) == (fit.network != NONE)
         assert ("garbage collection" in names) == fit.drive.startswith("Samsung")
 
 

@@ -45,6 +45,7 @@ def test_files_are_named_or_made() -> None:
     assert [each.files[0].name for each in formed] == ["/d/a-0-0", "/e/a-1-0"]
     (made,) = read("[a]\nnrfiles=2\nsize=2m\n")
     assert [each.name for each in made.files] == ["a.0.0", "a.0.1"]
+    assert read("[a]\nnrfiles=1\nsize=2m\n") == read("[a]\nsize=2m\n")
 
 
 def test_files_that_are_there_keep_their_size() -> None:
@@ -53,6 +54,8 @@ def test_files_that_are_there_keep_their_size() -> None:
     assert (quarter.size, quarter.files[0].size) == (MIB, 4 * MIB)
     (whole,) = read("[a]\nfilename=f\noffset=1m\n", {"f": 4 * MIB})
     assert whole.size == 3 * MIB
+    (two,) = read("[a]\nfilename=f:g\noffset=1m\n", {"f": 4 * MIB, "g": 2 * MIB})
+    assert two.size == (4 - 1) * MIB + (2 - 1) * MIB
 
 
 def test_variables_and_included_files() -> None:

@@ -126,6 +126,22 @@ def test_too_fast_is_saturated() -> None:
     assert not replay(spec, lambda: records(1300, 0.05), OPEN).prediction.saturated
 
 
+def test_a_trace_that_takes_half_as_long_again_is_saturated() -> None:
+    """Protects traces of batches, whose backlog grows in a moment: each of three takes as long as the next one needs to
+    come, so I/Os that come within two gaps take three. Counter-test: gaps three times as long.
+    """
+    for gap_s, saturated in ((1.95, True), (5.85, False)):
+
+        def batches(gap_s: float = gap_s) -> Iterator[TraceRecord]:
+            for number, each in enumerate(records(1200, 1.0)):
+                yield each._replace(time_s=gap_s * (number // 400))
+
+        found = replay(machine(), batches, OPEN)
+        came_s = 2 * gap_s
+        assert (found.prediction.measured_s > 1.4 * came_s) == saturated
+        assert found.prediction.saturated == saturated
+
+
 def test_a_quick_burst_at_the_end_is_no_saturation() -> None:
     """Calm times and then a burst: its backlog does not grow with the trace, so latencies are kept."""
 

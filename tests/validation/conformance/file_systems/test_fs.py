@@ -17,10 +17,16 @@ from raidsim.scenarios.description.tuning import VirtualMemorySpec
 from raidsim.validation.conformance.base import KindResult, TruthFile
 from raidsim.validation.conformance.file_systems import fsb
 from raidsim.validation.conformance.file_systems.fs import check
-from raidsim.validation.conformance.file_systems.machine import CountedMember, FileMachine, file_machine
+from raidsim.validation.conformance.file_systems.machine import (
+    FLUSH_S,
+    NEW_PAGE_S,
+    CountedMember,
+    FileMachine,
+    file_machine,
+)
 from raidsim.validation.conformance.file_systems.traffic import Counted, Traffic, differences, recorded_traffic
 from raidsim.validation.conformance.known_misses import stale
-from raidsim.validation.conformance.md.vm_member import MIB, Member, RecordedArray
+from raidsim.validation.conformance.md.vm_member import MEMORY_BYTE_S, MIB, Member, RecordedArray
 from raidsim.validation.conformance.run import check_all
 
 TRUTH = Path(raidsim.__file__).parent / "validation" / "truth" / "fs"
@@ -165,6 +171,17 @@ def test_a_flush_takes_a_turn_of_the_member() -> None:
     engine.run(until=1.0)
     assert ended == [pytest.approx(2e-3)]
     assert member.traffic.flushes == 1
+
+
+def test_new_pages_are_paid_by_the_write() -> None:
+    """Protects the price of a member's flush, which is the same after a write that stores pages for the first time."""
+    engine = Engine(1)
+    member = CountedMember(engine, "m", MIB, lambda size, op: size * MEMORY_BYTE_S)
+    ended: list[float] = []
+    member.submit(Request(WRITE, 0, 8192, lambda _: ended.append(engine.now)))
+    member.flush(lambda: ended.append(engine.now))
+    engine.run(until=1.0)
+    assert ended == pytest.approx([8192 * MEMORY_BYTE_S + 2 * NEW_PAGE_S, ended[0] + FLUSH_S], rel=1e-3)
 
 
 def test_traffic_within_the_tolerance_is_the_same() -> None:

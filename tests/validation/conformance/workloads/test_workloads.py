@@ -214,6 +214,16 @@ def test_bonnie_plus_plus_with_b_is_told_by_its_small_files() -> None:
     assert {"Writing intelligently", "Delete files in ra", "seeker 1"} <= misses
 
 
+def test_a_seeker_of_which_no_calls_were_recorded_is_a_miss() -> None:
+    """Protects the count of calls: one more process has done something, and without reads there is no update."""
+
+    def add(content: dict[str, Any]) -> None:
+        content["seekers"].append({"counts": {}, "first": [], "all_read_offsets_min": 0, "all_read_offsets_max": 0})
+
+    differences = {miss.case: miss.difference for miss in changed("bonnie_b103.json", add).misses}
+    assert differences["seeker 4"] == "read: recorded nothing, model 0\nwrite: recorded nothing, model 0"
+
+
 @pytest.mark.parametrize(("writes", "matches"), [(121, True), (0, False), (1347, False)])
 def test_random_updates_are_one_in_ten(writes: int, matches: bool) -> None:
     """Protects the random updates of 2.00: any number that may be chance is right, no other."""
