@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-bui
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
-.PHONY: help predict test web chromium clients check bench compiled fuzz faults golden mutants pages docs sbom audit clean
+.PHONY: help predict test web extensions chromium clients check bench compiled fuzz faults golden mutants pages docs sbom audit clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
@@ -16,7 +16,7 @@ help:
 	@echo "make web       the explorer in a browser (OPTIONS='--port 8600')"
 	@echo "make check     lint, format, types, security and the quick tests"
 	@echo "make bench     how fast the simulator itself is"
-	@echo "make compiled  the hot modules as C extensions, as make predict has them; make check and test use the source"
+	@echo "make compiled  the hot modules as C extensions, as make predict and test have them; make check uses the source"
 	@echo "make fuzz      every reader of files under a fuzzer (SECONDS_EACH=60)"
 	@echo "make faults    full disks, kills, power cuts, dead workers, jumping clocks"
 	@echo "make golden    kept results, bit by bit: on other processors, on the Pythons 3.11-3.13 that are there, and compiled"
@@ -32,12 +32,16 @@ predict: .venv/compiled.stamp
 	-@$(BIN)/python -m raidsim.compiled --where-possible
 	$(BIN)/raidsim predict
 
-test: .venv/dev.stamp chromium clients
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not compiles"
+# Most tests simulate, so these are on the compiled modules too, where that is possible; `make check` is on the source.
+test: extensions chromium clients
+	RAIDSIM_PURE=0 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # Where the hot modules were compiled, the page uses them.
 web: .venv/web.stamp
 	$(BIN)/raidsim web $(OPTIONS)
+
+extensions: .venv/dev.stamp
+	-@$(BIN)/python -m raidsim.compiled --where-possible
 
 chromium:
 	@sh tests/web/install_chromium.sh
@@ -69,9 +73,9 @@ fuzz: .venv/fuzz.stamp
 faults: .venv/dev.stamp
 	$(BIN)/python -m pytest tests/faults tests/scenarios/sweeps/test_sweep_kill.py tests/scenarios/sweeps/test_sweep_store.py
 
-golden: .venv/dev.stamp
+golden: extensions
 	$(BIN)/python -m raidsim.tests.golden.other_platforms
-	$(BIN)/python -m pytest -m compiles
+	$(BIN)/python -m pytest tests/compiled
 
 mutants: .venv/dev.stamp
 	nice $(BIN)/python -m raidsim.tests.mutation

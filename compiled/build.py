@@ -24,7 +24,7 @@ from pathlib import Path
 from .loader import BUILT, RECORD, ROOT, digest
 from .modules import MODULES
 
-OPTIMISATION = "1"
+OPTIMIZATION = "1"
 """More takes much longer to compile and is hardly faster to run: what is left to do is calls and memory."""
 _FLAGS = ["-DNDEBUG", "-ffp-contract=off"]
 _CONFIGURATION = """\
@@ -48,7 +48,7 @@ def lacking() -> str:
     return "" if shutil.which(compiler) else f"there is no C compiler {compiler}"
 
 
-def build(built: Path = BUILT, modules: Iterable[str] = MODULES, optimisation: str = OPTIMISATION) -> int:
+def build(built: Path = BUILT, modules: Iterable[str] = MODULES) -> int:
     """Compile `modules` into the folder `built`, which is replaced when they all are; returns how many there are.
 
     Parameters
@@ -57,8 +57,6 @@ def build(built: Path = BUILT, modules: Iterable[str] = MODULES, optimisation: s
         Where the build goes.
     modules
         Names below ``raidsim``.
-    optimization
-        The C compiler's level, "0" to "3".
     """
     from mypyc.build import mypycify
     from setuptools import Distribution
@@ -79,7 +77,7 @@ def build(built: Path = BUILT, modules: Iterable[str] = MODULES, optimisation: s
             with _shown_if_it_fails():
                 extensions = mypycify(
                     ["--config-file", "mypy.ini", "--explicit-package-bases", *sources],
-                    opt_level=optimisation,
+                    opt_level=OPTIMIZATION,
                     debug_level="0",
                     target_dir="c",
                     multi_file=True,

@@ -1,7 +1,6 @@
 """Runs scenarios and a replay, and prints all their numbers: the same from source and compiled.
 
-``python -m raidsim.tests.compiled.same_runs [FOLDER [deep]]``: with the modules compiled in a folder, or from source;
-also arrays on each other as many as there may be.
+``python -m raidsim.tests.compiled.same_runs [FOLDER]``: with the modules compiled in a folder, or from source.
 """
 
 from __future__ import annotations
@@ -50,8 +49,7 @@ def main(arguments: list[str]) -> None:
     results: dict[str, Any] = {name: _library(name) for name in LIBRARY}
     results["random"] = _random()
     results["replay"] = _replay()
-    if arguments[1:] == ["deep"]:
-        results["deep"] = _deep()
+    results["deep"] = _deep()
     kept = {f"{array} {kernel}": _kept(array, kernel) for array, kernel in KEPT}
     compiled = sorted(name for name, module in sys.modules.items() if _is_compiled(name, module))
     print(json.dumps({"compiled": compiled, "kept": kept, "results": results}))
