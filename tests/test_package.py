@@ -31,6 +31,7 @@ ONE_IDEA = {
     "model/disk/media.py": "one timeline of the head: each method continues what the ones before it left",
     "model/file_system/file_system.py": "one file system: an operation a method; where things lie is in other files",
     "model/links/link.py": "one ledger of reserved bus time, and the kinds of link that book in it",
+    "model/raid/parity/array.py": "one array: reads, writes, flushes and resync of a level, each in other files",
     "model/raid/parity_6_1/stripe_handler.py": "one state machine: stripe heads from a write to its answer",
     "scenarios/machine/assemble.py": "one assembly: a method for each kind of plan, which makes the part",
     "scenarios/machine/parts.py": "one vocabulary: the plans of parts, each a record without behaviour",

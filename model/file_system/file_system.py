@@ -543,6 +543,7 @@ class FileSystem:
     def _sync_unwritten(self, by: Account) -> Generator[Any, Any, None]:
         """Write all data; meanwhile the places that they get are committed (fs/sync.c, sync_filesystem).
 
+        Metadata are on their way, too, but the wait for them comes last, after the flush (sync_blockdev).
         They are part of their files when they are there: for what is still on its way when the commit begins, that is
         for the next transaction (fs/ext4/page-io.c).
         """
@@ -555,7 +556,7 @@ class FileSystem:
                 late.update((file.item, None) for file in placed if file.writing_bytes)
                 self._engine.spawn(self.journal.commit())
 
-        yield from self._cache.sync(by, submitted=begin_commit)
+        yield from self._cache.sync(by, submitted=begin_commit, awaits_device=False)
         self._placed = None
         if late:
             self.journal.change(late)

@@ -153,8 +153,9 @@ class PageCache(PageReads):
         issuer: int,
         by: Account | None = None,
         submitted: Callable[[], None] | None = None,
+        unawaited: PagedFile | None = None,
     ) -> Generator[Any, Any, None]:
-        """Write all dirty pages of all `files`, in their order, and wait until none is on its way.
+        """Write all dirty pages of all `files`, in their order, and wait until none is on its way but of `unawaited`.
 
         `submitted` is called before that wait. CPU time is charged to `by`; with by=None it is spent but not
         attributed.
@@ -182,7 +183,7 @@ class PageCache(PageReads):
         if submitted is not None:
             submitted()
         for file in begun:
-            if file.writing_bytes:
+            if file.writing_bytes and file is not unawaited:
                 yield self._written(file)
 
     def _write_synced(self, files: deque[PagedFile], issuer: int) -> int:
@@ -206,14 +207,21 @@ class PageCache(PageReads):
         return signal
 
     def sync(
-        self, by: Account, metadata: bool = True, submitted: Callable[[], None] | None = None
+        self,
+        by: Account,
+        metadata: bool = True,
+        submitted: Callable[[], None] | None = None,
+        awaits_device: bool = True,
     ) -> Generator[Any, Any, None]:
         """Write all dirty pages of the device's files, and of the device itself unless told not to; wait for them.
 
-        `submitted` is called when all are on their way.
+        `submitted` is called when all are on their way. If `awaits_device` is false, a later call waits for the device.
         """
-        files = [file for file in self._dirty_files if metadata or file is not self.device_file]
-        yield from self.write_back_all(files, by.issuer, by, submitted)
+        device = self.device_file
+        files = [file for file in self._dirty_files if metadata or file is not device]
+        if metadata and awaits_device and device.writing_bytes and not device.dirty:
+            files.append(device)
+        yield from self.write_back_all(files, by.issuer, by, submitted, None if awaits_device else device)
 
     def flush_device(self) -> Signal:
         """Flush the device's caches; the signal fires when that is over."""

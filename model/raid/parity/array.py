@@ -154,6 +154,13 @@ class ParityArray(Array):
         self.daemon_submits = in_passes
         self._choose_paths()
 
+    def flush(self, done: Callable[[], None]) -> None:
+        """See :meth:`Array.flush`: a work item sends the flushes, so md's thread runs first if it was woken before."""
+        if self.threads:
+            self.threads[0].when_asleep(partial(super().flush, done))
+        else:
+            super().flush(done)
+
     @property
     def row_locks(self) -> RowQueue | None:
         """I/O that waits for locked rows; None where the driver locks none."""

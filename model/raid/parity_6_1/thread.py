@@ -66,6 +66,7 @@ class ParityThread:
         "_cache",
         "_engine",
         "_host",
+        "_later",
         "_members",
         "_most_members",
         "_out",
@@ -113,6 +114,7 @@ class ParityThread:
         self._queues = [member.queues() for member in members]
         self._turns: BlockTurns | None = None
         self._over: list[Callable[[], None]] = []
+        self._later: list[Callable[[], None]] = []
         self._share = None if host is None else FairShare(host.cpu)
         self.heads = self.passes = 0
         self.issuer = engine.thread_issuer(PARITY_THREADS)
@@ -152,6 +154,18 @@ class ParityThread:
     def then(self, callback: Callable[[], None]) -> None:
         """Call `callback` at the end of the pass."""
         self._over.append(callback)
+
+    def when_asleep(self, callback: Callable[[], None]) -> None:
+        """Have what is woken after this thread run when the thread sleeps or gives way; at once if it sleeps."""
+        if self.awake:
+            self._later.append(callback)
+        else:
+            callback()
+
+    def _let_others_run(self) -> None:
+        later, self._later = self._later, []
+        for callback in later:
+            callback()
 
     def _begin(self, _: Any) -> None:
         if self._host is not None and self._share is not None:
@@ -214,6 +228,7 @@ class ParityThread:
         if not self._send_all():
             return
         if self._work and self._share is not None and self._share.gives_way:
+            self._let_others_run()
             now = self._engine._now
             self._until = now + GIVE_WAY_S
             self._engine.call_at(now, self._begin)
@@ -225,6 +240,7 @@ class ParityThread:
         self.awake = False
         if self._plugged:
             self._unplug()
+        self._let_others_run()
 
     def _send_all(self) -> bool:
         """Send what was made, from where the thread fell asleep if it did; whether it does not sleep over that."""
@@ -264,6 +280,7 @@ class ParityThread:
         if self._host is None:  # else the block layer has flushed its plug, which stays open
             self._unplug()
         self._members[slot].when_awake(self.issuer, self._go_on)
+        self._let_others_run()
 
     def _row_of(self, out: list[tuple[int, Request]]) -> list[tuple[int, Request]]:
         """The requests from the next one on that are of one row: the same direction, offset and size."""

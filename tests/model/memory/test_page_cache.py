@@ -271,6 +271,20 @@ def test_fsync_waits_for_its_file_and_no_other() -> None:
     assert bench.do(bench.cache.write_back(synced, 1)) == 0
 
 
+def test_a_sync_waits_for_metadata_last() -> None:
+    """Protects syncfs: metadata are sent with the data, but waited for by a second call. Counter-test: by default the
+    first call waits.
+    """
+    for awaits, first, second in ((False, 0.001, 0.001), (True, 0.002, 0.0)):
+        bench = Bench(limits=NO_LIMITS)
+        data = bench.file(4 * KIB)
+        bench.cache.mark_dirty(data, 0, data.size)
+        bench.cache.mark_dirty(bench.cache.device_file, 8 * MIB, 8 * MIB + 4 * KIB)
+        assert bench.do(bench.cache.sync(bench.program, awaits_device=awaits)) == pytest.approx(first)
+        assert len(bench.disk.sent(WRITE)) == 2
+        assert bench.do(bench.cache.sync(bench.program)) == pytest.approx(second)
+
+
 def test_fsync_waits_for_what_the_flusher_has_begun() -> None:
     """Protects fsync: pages on their way to the disk are waited for though nothing is dirty any more."""
     bench = Bench()

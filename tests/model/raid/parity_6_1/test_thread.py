@@ -53,3 +53,25 @@ def test_a_thread_that_has_used_a_millisecond_more_lets_the_program_run_first() 
 def test_what_the_program_has_used_counts() -> None:
     """Protects the comparison: a pass of 1.2 ms is no millisecond more than the 0.5 ms that the program has used."""
     assert second_pass(1.2e-3, 0.5e-3) == pytest.approx(1.2e-3)
+
+
+@pytest.mark.parametrize(("pass_s", "at"), [(0.4e-3, 0.8e-3), (1.2e-3, 1.2e-3)])
+def test_what_is_woken_later_runs_when_the_thread_sleeps(pass_s: float, at: float) -> None:
+    """Protects the order of a flush and of md's reads: what is woken after the thread runs when that sleeps, or
+    gives way after a long pass. Counter-test: a thread that sleeps keeps nobody waiting.
+    """
+    engine = Engine(0)
+    thread = ParityThread(engine, Host(Cpu(engine), FREE), [], StripeCache(256, 4096))
+    ran: list[float] = []
+    thread.when_asleep(lambda: ran.append(engine.now))
+    assert ran == [0.0]
+
+    def work() -> float:
+        thread.heads += STRIPE_BATCH
+        return pass_s
+
+    thread.add(work)
+    thread.add(work)
+    thread.when_asleep(lambda: ran.append(engine.now))
+    engine.run()
+    assert ran == [0.0, pytest.approx(at)]
