@@ -34,7 +34,8 @@ predict: .venv/compiled.stamp
 
 # Most tests simulate, so these are on the compiled modules too, where that is possible; `make check` is on the source.
 test: extensions chromium clients
-	RAIDSIM_PURE=0 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	RAIDSIM_PURE=0 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not source"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m source
 
 # Where the hot modules were compiled, the page uses them.
 web: .venv/web.stamp

@@ -21,11 +21,12 @@ from hypothesis import Phase, settings
 
 from raidsim.compiled.loader import PURE
 from raidsim.scenarios.workers.process_setup import search_less
+from raidsim.tests.from_source import FROM_SOURCE
 
 # Nothing that is imported or collected goes away, so there is nothing to search for until that is over.
 gc.disable()
 
-# The source is what is tested, whether a compiled build lies beside it or not.
+# The source is what is tested, whether a compiled build lies beside it or not, unless the environment asks for that.
 os.environ.setdefault(PURE, "1")
 
 _SAME_EVERYWHERE = ("raidsim.model.", "raidsim.scenarios.", "raidsim.calibration.", "raidsim.validation.")
@@ -52,6 +53,8 @@ _SLOW = (
     "web",
 )
 """Files and folders all of whose tests are marked slow: each of them is quick, and together they are not."""
+
+_SOURCE_FILES = {place.split("::")[0] for place in FROM_SOURCE}
 
 _LONGEST = (
     "test_docs.py",
@@ -113,13 +116,23 @@ def _no_sum_of_floats() -> Iterator[None]:
         yield
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `-m source`, import only the files that have such tests."""
+    if config.getoption("markexpr") != "source" or collection_path.suffix != ".py":
+        return None
+    return True if collection_path.relative_to(_HERE).as_posix() not in _SOURCE_FILES else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make check` leaves out by its place; put what takes longest first where several workers share."""
+    """Mark tests that are slow or need the source by their place; put what takes longest first for several workers."""
     slow = tuple(_HERE / name for name in _SLOW)
     marked = {path: any(path.is_relative_to(place) for place in slow) for path in {item.path for item in items}}
     for item in items:
         if marked[item.path]:
             item.add_marker(pytest.mark.slow(together=True))
+        place = item.path.relative_to(_HERE).as_posix()
+        if place in FROM_SOURCE or f"{place}::{getattr(item, 'originalname', None)}" in FROM_SOURCE:
+            item.add_marker(pytest.mark.source)
     if "PYTEST_XDIST_WORKER" in os.environ:
         first = {_HERE / name: number for number, name in enumerate(_LONGEST)}
         items.sort(key=lambda item: first.get(item.path, len(first)))
