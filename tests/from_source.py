@@ -31,8 +31,6 @@ FROM_SOURCE = (
     "scenarios/running/test_today.py::test_the_same_scenario_has_the_same_issuers_whatever_ran_before",
     "scenarios/timeline/test_timeline.py",
     "test_benchmarks.py",
-    "test_how_to.py::test_the_tests_of_the_pages_pass",
-    "test_how_to.py::test_who_follows_the_page_gets_what_it_shows",
     "test_theory.py::test_the_theorys_examples_hold",
     "validation/conformance/md/test_readahead_truth.py::test_without_growth_the_ramp_is_missed",
     "validation/conformance/md/test_readchoice.py::test_shares_of_another_policy_are_noticed",

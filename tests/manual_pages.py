@@ -93,6 +93,8 @@ def run_python(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     settings = {"COLUMNS": "100", "PYTHONUTF8": "1", "PYTHONPATH": str(root.parent)}
     if root != ROOT:
         settings["RAIDSIM_HOME"] = str(root.parent / "home")
+        # Its links lead to the build of this checkout, which has none of what is added.
+        settings["RAIDSIM_PURE"] = "1"
     return subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,
