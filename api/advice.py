@@ -48,7 +48,7 @@ class Design:
 
     @property
     def status(self) -> str:
-        """One of "meets", "close" (an interval covers a limit) and "fails"."""
+        """One of "meets", "close" (an interval covers a limit), "beaten" (not run further) and "fails"."""
         return self.verdict.status
 
     @property

@@ -20,10 +20,13 @@ _WIDE, _ROOM = 5.0, 1.3
 def advice_figure(advice: Advice) -> Figure:
     """Every design that was simulated: its latency percentile against what it costs."""
     front, rest = advice.ranked[: advice.best], advice.ranked[advice.best :]
-    failed = [each for each in advice.verdicts if each.status != "meets" and isfinite(each.worst_p99)]
+    shown_too = [each for each in advice.verdicts if isfinite(each.worst_p99)]
+    failed = [each for each in shown_too if each.status in ("close", "fails")]
+    beaten = [each for each in shown_too if each.status == "beaten"]
     groups: list[tuple[str, Sequence[Verdict], str, str, str]] = [
         ("not beaten in everything", front, MARKED, "o", MARKED),
         ("meets it", rest, GREY, "o", "white"),
+        ("slower than another chunk", beaten, GREY, "x", GREY),
         ("does not, or too close", failed, LOST, "x", LOST),
         ("would do", advice.would_do, MARKED, "s", "white"),
     ]

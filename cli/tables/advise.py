@@ -48,6 +48,10 @@ def print_advice(console: Console, advice: Advice) -> None:
         console.print(Text("\nToo close to call:", style="bold"))
         for verdict in close:
             console.print(Text(f"  {verdict.design.name}: {'; '.join(verdict.reasons)}"))
+    beaten = [each for each in advice.verdicts if each.status == "beaten"]
+    if beaten:
+        console.print(_beaten(beaten, advice.requirement.load.ops))
+        console.print(Text("Latencies in ms, of a brief run. all_chunks: true runs these designs to the end too."))
     _print_failures(console, advice)
     if not advice.ranked:
         _print_instead(console, advice)
@@ -136,6 +140,20 @@ def _ranking(advice: Advice) -> Table:
         used = "" if not most else f"{100 * advice.requirement.load.iops / most:.0f} %"
         loss = "?" if verdict.risk is None else _share(verdict.risk.over_life)
         table.add_row(Text(words), *cells, used, loss)
+    return table
+
+
+def _beaten(beaten: Sequence[Verdict], ops: Sequence[str]) -> Table:
+    """Designs that were not run to the end, as another chunk is clearly faster."""
+    table = Table(title="Slower than another chunk", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table.add_column("layout", overflow="fold")
+    for op in ops:
+        table.add_column(f"{op}\np99", justify="right", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    for verdict in beaten:
+        assert verdict.measured is not None
+        latencies = [_interval(verdict.measured.latencies.get(f"{op}_p99")) for op in ops]
+        table.add_row(Text(verdict.design.name), *latencies, "; ".join(verdict.reasons))
     return table
 
 

@@ -57,5 +57,5 @@ def _cells(each: Standing, standings: Standings) -> list[Text | str]:
     for op in standings.requirement.load.ops:
         found = measured.latencies.get(f"{op}_p99")
         cells.append("" if found is None else f"{1e3 * found.mean:.1f}")
-    brief = measured.task.kind == "brief"
+    brief = measured.task.kind == "brief" and verdict.status != "beaten"
     return [*cells, f"{measured.task.ios:,} I/Os" if brief else verdict.status]

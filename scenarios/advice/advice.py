@@ -2,7 +2,8 @@
 
 First bounds (:mod:`raidsim.scenarios.advice.bounds.bounds`) refuse what cannot do. The rest is simulated for
 longer and longer (:mod:`.trials`) and compared with the limits (:mod:`.judgement`), with as few drives as do
-(:mod:`raidsim.scenarios.advice.fewest_drives`). If nothing does, :mod:`.alternatives` says what would.
+(:mod:`raidsim.scenarios.advice.fewest_drives`). Of designs that differ by their chunk alone, :mod:`.rivals` leaves out
+the longer runs of those that are clearly slower. If nothing does, :mod:`.alternatives` says what would.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from dataclasses import dataclass
 from ..designs.designs import Design, LeftOut, left_out
 from ..designs.requirement import RequirementSpec
 from .alternatives import Alternatives
-from .fewest_drives import FewestDrives
+from .fewest_drives import Candidates, FewestDrives
 from .ranking import pareto
+from .rivals import Rivals
 from .runs import Simulations
 from .standings import Standings
 from .trials import Trials
@@ -90,15 +92,26 @@ def advise(
     standings = Standings(trials, candidates, seen)
     trials.watch = standings.put
     considered = sum(len(each.designs) for each in candidates)
-    with Simulations(requirement, workers, watch) as simulations:
-        verdicts = simulations.run([fewest.search(each) for each in candidates])
+    rivals = Rivals(trials, candidates)
+
+    def searched(some: list[Candidates]) -> dict[int, Verdict]:
+        """What is known in the end of some families, by the identity of each."""
+        verdicts = simulations.run([fewest.search(each) for each in some])
         good = [verdict for verdict in verdicts if verdict.status != "fails"]
         bad = [verdict for verdict in verdicts if verdict.status == "fails"]
         last = [*(trials.completed(each) for each in good), *(fewest.with_most(each) for each in bad)]
         complete = dict(zip([*good, *bad], simulations.run(last), strict=True))
-        verdicts = [complete[verdict] for verdict in verdicts]
-        for verdict in verdicts:
+        for verdict in complete.values():
             standings.put(verdict)
+        return {id(each.family): complete[verdict] for each, verdict in zip(some, verdicts, strict=True)}
+
+    with Simulations(requirement, workers, watch) as simulations:
+        found = searched(rivals.first)
+        for slower in rivals.beaten(simulations, found):
+            found[id(slower.design.family)] = slower
+            standings.put(slower)
+        found |= searched(rivals.waiting(found))
+        verdicts = [found[id(each.family)] for each in candidates]
         front, rest = pareto([verdict for verdict in verdicts if verdict.status == "meets"])
         would_do: list[Verdict] = []
         attainable: list[Attainable] = []

@@ -26,7 +26,7 @@ BRIEF_IOS = (600, 2500, 6000)
 """I/Os of the brief runs, one after the other."""
 _LONGER = (1, 2, 4, 8)
 """With other loads or a file system runs have given lengths; what is too close to call is simulated for longer."""
-_KEPT_S = 5.0
+KEPT_S = 5.0
 """Bits that are set again within this time stay set (daemon_sleep in drivers/md/md-bitmap.c)."""
 _BITMAP_IOS = 100_000
 """I/Os of the longest warm-up for a bitmap."""
@@ -85,7 +85,7 @@ class Trials:
         if bitmap is None or self.requirement.beside:
             return 0.0
         seconds = drive_time(spec).bits_s(bitmap, load.iops)
-        return seconds if seconds <= _KEPT_S and seconds * load.iops <= _BITMAP_IOS else 0.0
+        return seconds if seconds <= KEPT_S and seconds * load.iops <= _BITMAP_IOS else 0.0
 
     def screened(self, design: Design, iops: float, lengths: Sequence[int] = BRIEF_IOS) -> Search[Verdict]:
         """Brief runs of rising lengths; "fails" is certain, anything else is not."""

@@ -12,7 +12,7 @@ from ..designs.designs import Design
 from .bounds.bounds import Refusal
 from .runs import Measured
 
-Status = Literal["meets", "close", "fails"]
+Status = Literal["meets", "close", "beaten", "fails"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,8 @@ class Verdict:
     design, facts
         What it is, and what holds without simulation.
     status
-        "meets", "close" (part of an interval is beyond a limit, or it has not settled) or "fails".
+        "meets", "close" (part of an interval is beyond a limit, or it has not settled), "beaten" (after its brief run
+        another chunk is clearly faster, so it was not run further) or "fails".
     reasons
         Why it does not.
     refusals

@@ -164,6 +164,8 @@ class RequirementSpec(Spec):
         Largest share of the load at which the array saturates.
     drives, levels, chunks, controllers
         What it may be built of.
+    all_chunks
+        If true, a design is run to the end even if its brief run is clearly slower than that of another chunk.
     bitmap
         Bytes of a member per bit of the write-intent bitmap, of arrays that the kernel runs; "none" for
         no bitmap, and without this field what mdadm makes.
@@ -200,6 +202,7 @@ class RequirementSpec(Spec):
     drives: tuple[Annotated[DriveChoice, _bare_word("model")], ...]
     levels: Levels = DEFAULT_LEVELS
     chunks: tuple[PositiveSize, ...] = (65536, 524288)
+    all_chunks: bool = False
     controllers: tuple[Annotated[ControllerChoice, _bare_word("model")], ...] = (ControllerChoice(model="none"),)
     bitmap: PositiveSize | Literal["none"] | None = None
     hot_spares: int = Field(default=0, ge=0, le=16)

@@ -110,7 +110,8 @@ class LoadRun(Run):
             self._look(windows)
             if self.hopeless:
                 break
-        if warm_up and not self.hopeless:
+        # The last look is at the end of the warm-up if rounding makes that a little more than whole looks.
+        if warm_up > engine.now and not self.hopeless:
             engine.run(until=warm_up)
         self.windows = windows
         windows.begin(duration / _WINDOWS, self._begin)

@@ -114,7 +114,8 @@ class SeveralLoadsRun(Run):
             engine.run_to(number * LOOK_S)
             if self._look():
                 break
-        if workload.warm_up and not self.hopeless:
+        # The last look is at the end of the warm-up if rounding makes that a little more than whole looks.
+        if workload.warm_up > engine.now and not self.hopeless:
             engine.run(until=workload.warm_up)
         # A load that begins now has had its warm-up, whose I/Os its windows must have seen to know of its backlog.
         at_once = [load for load in workload.loads if not load.begin]

@@ -218,6 +218,7 @@ def _planned(each: Alternative, priced: bool) -> tuple[Cell, ...]:
 
 
 _OPS = ("read", "write")
+_STATUS_WORDS = {"meets": "meets it", "close": "too close to call", "beaten": "not run further", "fails": "does not"}
 
 
 def advice_table(found: Advice) -> Table:
@@ -226,7 +227,7 @@ def advice_table(found: Advice) -> Table:
     best = {each.name for each in found.best}
     for each in (*found.meets, *found.others, *found.would_do):
         facts = each.verdict.facts
-        status = {"meets": "meets it", "close": "too close to call", "fails": "does not"}.get(each.status, each.status)
+        status = _STATUS_WORDS.get(each.status, each.status)
         if each.name in best:
             status = "not beaten"
         rows.append(

@@ -279,6 +279,12 @@ def test_a_hopeless_load_ends_early_with_what_is_served() -> None:
     assert little.measured_s == 2.0
 
 
+def test_a_warm_up_may_end_where_the_last_look_for_a_hopeless_load_is() -> None:
+    """Twelve looks of 50 ms are over at 0.6000000000000001 s, and the measurement begins then."""
+    found = simulate(on_drive(total_iops=50, warm_up=f"{12 * 0.05}s", duration="100ms"))
+    assert found.measured_s == pytest.approx(0.1)
+
+
 def test_a_rebuild_beside_a_hopeless_load_is_watched_to_the_end() -> None:
     """The counter-test: while a drive fails, the run has its whole length, however little of the load is served."""
     array = {"level": "raid1", "members": ["sda", "sdb"]}

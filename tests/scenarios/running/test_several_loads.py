@@ -148,6 +148,12 @@ def test_hopeless_loads_end_the_run_and_their_capacity_is_found() -> None:
     assert not run(READER, STREAM).notes
 
 
+def test_a_warm_up_may_end_where_the_last_look_for_hopeless_loads_is() -> None:
+    """Twelve looks of 50 ms are over at 0.6000000000000001 s, and the measurement begins then."""
+    found = run(READER, duration="100ms", **{"workload.warm_up": f"{12 * 0.05}s"})
+    assert found.measured_s == pytest.approx(0.1)
+
+
 def test_a_rebuild_beside_hopeless_loads_is_that_beside_busy_drives(monkeypatch: pytest.MonkeyPatch) -> None:
     """The backlog is not simulated: the rebuild's rate is that beside users who keep everything busy."""
     monkeypatch.setattr(rebuild_time, "_PLACES", ((0.5, 1.0),))
