@@ -178,7 +178,7 @@ def _together(path: Path, group: str, entries: Sequence[ReportedJob]) -> Iterato
 
 def reported_jobs(path: Path, report: Report) -> list[ReportedJob]:
     """The jobs of a file's last report: with ``--status-interval`` it counts from the start of the run."""
-    roots = list(_objects(path.read_text(encoding="utf-8")))
+    roots = list(_objects(path))
     root, last = roots[-1], str(len(roots))
     shared = root.get("global options", {})
     entries = []
@@ -195,11 +195,18 @@ def reported_jobs(path: Path, report: Report) -> list[ReportedJob]:
     return entries
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects in a text that :mod:`raidsim.calibration.formats.fio_json` has read; each begins a line."""
-    decoder, position = json.JSONDecoder(), 0
+def _objects(path: Path) -> Iterator[dict[str, Any]]:
+    """The JSON objects in a file that :mod:`raidsim.calibration.formats.fio_json` has read; each begins a line.
+
+    Python's reader refuses some escapes and control characters that the other one takes.
+    """
+    text, decoder, position = path.read_text(encoding="utf-8"), json.JSONDecoder(strict=False), 0
     while (begin := re.compile(r"^\{", re.MULTILINE).search(text, position)) is not None:
-        root, position = decoder.raw_decode(text, begin.start())
+        try:
+            root, position = decoder.raw_decode(text, begin.start())
+        except json.JSONDecodeError as error:
+            at, what = f"{path}:{error.lineno}:{error.colno}", f"{error.msg[:1].lower()}{error.msg[1:]}"
+            raise InputError(at, f"no JSON: {what}", "expected: JSON as fio writes it") from None
         yield root
 
 

@@ -44,7 +44,7 @@ _SHARES = re.compile(r"^\s+lat \((?P<unit>[num]?sec)\)\s*: (?P<shares>.*)$")
 _SHARE = re.compile(r"(?P<bound>>?=?\d+)=(?P<share>[\d.]+)%")
 _CPU = re.compile(r"^\s+cpu\s+: usr=(?P<user>[^%\s]+)%, sys=(?P<system>[^%\s]+)%")
 _DEPTHS = re.compile(r"^\s+IO depths\s+: (?P<shares>.*)$")
-_ISSUED = re.compile(r"^\s+issued rwts: total=(?P<counts>[\d,]+)")
+_ISSUED = re.compile(r"^\s+issued rwts: total=(?P<read>\d+),(?P<write>\d+),(?P<trim>\d+)")
 _ISSUED_OLD = re.compile(r"^\s+issued\s+: total=r=(?P<read>\d+)/w=(?P<write>\d+)/d=(?P<trim>\d+)")
 _DISKS = re.compile(r"^Disk stats")
 _DISK = re.compile(r"^\s+(?P<disk>\S+): ios=(?P<reads>\d+)/(?P<writes>\d+),.*?util=(?P<util>[^%\s]+)%")
@@ -208,10 +208,10 @@ class _Reader:
                 self.figures.add("iodepth_share", value, "share", number, **self.here, depth=share["bound"])
 
     def _issued(self, number: int, match: re.Match[str]) -> None:
-        counts = match["counts"].split(",") if "counts" in match.groupdict() else [match[name] for name in _RWT]
-        for name, count in zip(_RWT, counts, strict=False):
-            if int(count):
-                self.figures.add(f"{name}_ios", float(int(count)), "count", number, **self.here)
+        for name in _RWT:
+            count = self.text.group(number, match, name).number()
+            if count:
+                self.figures.add(f"{name}_ios", count, "count", number, **self.here)
 
     def _disk(self, number: int, match: re.Match[str]) -> None:
         here = {"disk": match["disk"]}

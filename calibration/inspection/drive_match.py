@@ -248,7 +248,7 @@ def _is_gone(name: str) -> bool:
 def _tokens(model: str) -> Iterable[str]:
     """The words of a model that can be a model number, with and without what is behind a dash."""
     for token in _TOKEN.findall(model.upper()):
-        if any(letter.isdigit() for letter in token):
+        if any(letter.isdecimal() for letter in token):
             yield token
             yield token.partition("-")[0]
             yield token.rpartition("-")[0]

@@ -321,10 +321,14 @@ def _anchored(value: dict[str, Any], anchors: dict[str, str]) -> str:
     return f"{scalar(rest)[:-1]}, overrides: {said}}}"
 
 
-def _natural(name: str) -> tuple[tuple[int, str, int], ...]:
+def _natural(name: str) -> tuple[tuple[bool, int, str], ...]:
     """Sorts disk2 before disk10 and sdz before sdaa."""
-    parts = re.findall(r"[A-Za-z_-]+|\d+|.", name)
-    return tuple((len(part), part, 0) if not part.isdigit() else (0, "", int(part)) for part in parts)
+    keys = []
+    for part in re.findall(r"[A-Za-z_-]+|[0-9]+|.", name):
+        is_word = not part.isdecimal()
+        significant = part if is_word else part.lstrip("0")
+        keys.append((is_word, len(significant), significant))
+    return tuple(keys)
 
 
 def size_text(size: int) -> str:

@@ -115,9 +115,8 @@ def _effort(advice: Advice) -> str:
 
 def _ranking(advice: Advice) -> Table:
     priced = any(each.facts.cost is not None for each in advice.ranked)
-    table = Table(
-        title="Meets it", title_justify="left", title_style="bold", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False
-    )
+    table = Table(title="Meets it", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table.collapse_padding, table.pad_edge = True, False
     table.add_column("layout", overflow="fold")
     headings = ["drives", *(["cost"] if priced else []), "TB", "fail"]
     headings += [f"{op}\np99" for op in advice.requirement.load.ops]

@@ -187,7 +187,7 @@ def _words(name: str) -> frozenset[str]:
     families = (_FAMILY.match(word) for word in words)
     words |= {f"{found[1]} {found[2]}" for found in families if found is not None}
     words |= {re.match(r"[a-z]*", word)[0] for word in words}  # type: ignore[index]  # always matches
-    return frozenset(word for word in words if len(word) > 1 or word.isdigit())
+    return frozenset(word for word in words if len(word) > 1 or word.isdecimal())
 
 
 def _called(known: str, spec: Searched) -> frozenset[str]:

@@ -75,7 +75,7 @@ def expanded_volumes(given: Any, origins: dict[KeyPath, KeyPath]) -> Any:
             allowed = f"expected: a volume, or from 1 to {MOST_PARTITIONS} partitions"
             raise InputError(f"volumes.{name}", f"found {volume}", allowed)
         for number in range(1, volume + 1):
-            partition = f"{name}{'p' if str(name)[-1:].isdigit() else ''}{number}"
+            partition = f"{name}{'p' if str(name)[-1:].isdecimal() else ''}{number}"
             full[partition] = {"on": [name], "part": [number, volume]}
             origins["volumes", partition] = ("volumes", name)
     return full

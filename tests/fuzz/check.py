@@ -19,7 +19,7 @@ from raidsim.tests.fuzz.targets import Target
 SECONDS = 1.0
 """CPU time after which a reader hangs, of an input of :data:`LONGEST` bytes at the most."""
 LONGEST = 64 << 10
-MEGABYTES = 500
+MEGABYTES = 600
 """Memory that a process which reads may have, all of Python and its libraries included."""
 _LONGEST_MESSAGE = 3100
 

@@ -32,7 +32,7 @@ def test_the_corpus_is_small_and_of_known_readers() -> None:
 
 
 def test_every_input_of_the_corpus_is_read_or_refused() -> None:
-    """Protects from former crashes: one clear message or none, in a second, and all in 500 MB of memory."""
+    """Protects from former crashes: one clear message or none, in a second, and all in 600 MB of memory."""
     command = [sys.executable, "-m", "raidsim.tests.fuzz.replay"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -31,7 +31,7 @@ def controller_name(number: int) -> str:
 
 def drive_name(controller: int, enclosure: str, slot: str) -> str:
     """What a scenario calls a drive; some controllers have no enclosures."""
-    return f"c{controller}e{enclosure}s{slot}" if enclosure.isdigit() else f"c{controller}s{slot}"
+    return f"c{controller}e{enclosure}s{slot}" if enclosure.isdecimal() else f"c{controller}s{slot}"
 
 
 def policy_letters(controller: FoundController, cell: Cell) -> None:

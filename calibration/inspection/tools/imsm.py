@@ -50,7 +50,7 @@ def volumes(text: ReportText, lines: range, device: str, known: dict[str, FoundA
             array = known[key] = _volume(name, f"{text.name}:{first}", fields)
             yield array
         slot = fields.get("This Slot")
-        if slot is not None and slot.value.text.isdigit():
+        if slot is not None and slot.value.text.isdecimal():
             at = bounded(slot.value, _MOST_SLOTS)
             if at < len(array.members):
                 array.members[at] = FoundMember(device, "in use", f"{text.name}:{first}")
@@ -72,7 +72,9 @@ def _volume(name: str, where: str, fields: dict[str, Line]) -> FoundArray:
     letters = signs[1] if signs is not None else "U" * count
     array.letters = "".join("A" if letter == "U" else GONE for letter in letters)
     sector = fields.get("Sector Size")
-    scale = bounded(sector.value, 4096, least=SECTOR) if sector is not None and sector.value.text.isdigit() else SECTOR
+    scale = (
+        bounded(sector.value, 4096, least=SECTOR) if sector is not None and sector.value.text.isdecimal() else SECTOR
+    )
     for key, attribute in (("Array Size", "size"), ("Per Dev Size", "member_size")):
         line = fields.get(key)
         if line is not None:

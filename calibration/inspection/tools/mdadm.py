@@ -92,7 +92,7 @@ def _begins(text: ReportText, number: int) -> bool:
 def _name(path: str) -> str:
     """The kernel's name of an array or a member: "md0" of /dev/md0 and /dev/md/0."""
     last = path.rstrip("/").rsplit("/", 1)[-1]
-    return f"md{last}" if last.isdigit() else last
+    return f"md{last}" if last.isdecimal() else last
 
 
 def _detailed(text: ReportText, lines: range, path: Cell, fields: dict[str, Line]) -> FoundArray:
@@ -104,7 +104,7 @@ def _detailed(text: ReportText, lines: range, path: Cell, fields: dict[str, Line
     if "Array Size" in fields:
         array.size = fact(_kib(fields["Array Size"].value), fields["Array Size"].value)
     used = fields.get("Used Dev Size") or fields.get("Device Size")
-    if used is not None and used.value.text[:1].isdigit():
+    if used is not None and used.value.text[:1].isdecimal():
         array.member_size = fact(_kib(used.value), used.value)
     if fields.get("Intent Bitmap") is not None:
         array.bitmap = fact(0, fields["Intent Bitmap"].value)
@@ -145,13 +145,13 @@ def _rows(text: ReportText, lines: range, array: FoundArray) -> dict[int, FoundM
         device = _name(row["device"]) if row["device"] else None
         words, slot = row["state"].split(), row["slot"]
         if device is None or "removed" in words:
-            if slot.isdigit():
+            if slot.isdecimal():
                 at = bounded(text.group(number, row, "slot"), MOST_SLOTS - 1)
                 members.setdefault(at, FoundMember(None, "missing", where))
             continue
         if "journal" in words:
             array.journal = Fact(device, where)
-        elif not slot.isdigit() or ("spare" in words and "rebuilding" not in words):
+        elif not slot.isdecimal() or ("spare" in words and "rebuilding" not in words):
             (array.stray if "faulty" in words else array.spares).append(device)
         else:
             at = bounded(text.group(number, row, "slot"), MOST_SLOTS - 1)
@@ -239,10 +239,10 @@ _WHOLE = re.compile(r"\d+(?:\s|$)")
 def _named(fields: dict[str, Line]) -> str:
     """The kernel's name of an examined array, by its own name ("host:0") or the minor number of metadata 0.90."""
     named, minor = fields.get("Name"), fields.get("Preferred Minor")
-    if minor is not None and minor.value.text.isdigit():
+    if minor is not None and minor.value.text.isdecimal():
         return f"md{minor.value.text[:4]}"
     last = re.split(r"[:\s]", named.value.text.split(" ")[0])[-1] if named is not None else ""
-    return f"md{last}" if last.isdigit() else last
+    return f"md{last}" if last.isdecimal() else last
 
 
 def _by_role(array: FoundArray, fields: dict[str, Line], device: str, where: str) -> None:

@@ -158,7 +158,7 @@ class _Reader:
                 seat.arm = int(match[3]) if match[3] else None
                 if self.listed and self.array is not None and self.array.group is None:
                     self.array.group = seat.group
-        elif name == "Device Id" and value.text.isdigit():
+        elif name == "Device Id" and value.text.isdecimal():
             drive.device_id = bounded(value, 65535)
         elif name == "PD Type" and value.text in INTERFACES:
             drive.interface = fact(INTERFACES[value.text], value)
@@ -166,7 +166,7 @@ class _Reader:
             sectors = sectors_of(value)
             if sectors:
                 drive.capacity = fact(sectors, value)
-            elif value.text[:1].isdigit() and has_unit(value):
+            elif value.text[:1].isdecimal() and has_unit(value):
                 drive.rough_capacity = fact(size_of(value), value)
         elif name == "Media Type" and value.text in (_SOLID, _TURNING):
             drive.solid_state = fact(value.text == _SOLID, value)
@@ -181,9 +181,9 @@ class _Reader:
         controller = self.controller
         if key.text == "Product Name":
             controller.product = fact(value.text, value)
-        elif key.text == "Memory Size" and value.text[:1].isdigit():
+        elif key.text == "Memory Size" and value.text[:1].isdecimal():
             controller.memory = fact(size_of(value), value)
-        elif key.text == _MEMORY_CACHE and value.text[:1].isdigit():
+        elif key.text == _MEMORY_CACHE and value.text[:1].isdecimal():
             controller.cache = fact(size_of(value), value)
         elif key.text == "BBU" and value.text == "Absent":
             controller.battery = fact("failed", value)

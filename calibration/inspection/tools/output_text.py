@@ -66,7 +66,7 @@ def size_of(cell: Cell) -> int:
 
 def has_unit(cell: Cell) -> bool:
     """Whether a size is rounded to a unit."""
-    return not cell.text.strip().isdigit()
+    return not cell.text.strip().isdecimal()
 
 
 def sectors_of(cell: Cell) -> int | None:

@@ -22,7 +22,7 @@ def cpuinfo(output: Output) -> Findings:
     processors = 0
     lines = list(pairs(output.text, output.lines))
     for key, value in lines:
-        if key.text == "processor" and value.text.isdigit():
+        if key.text == "processor" and value.text.isdecimal():
             processors += 1
         elif key.text == "cpu MHz":
             clock = value.number() * 1e6

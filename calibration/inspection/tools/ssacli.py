@@ -81,7 +81,7 @@ class _Reader:
 
     def _controller(self, number: int, match: re.Match[str]) -> None:
         slot = self.text.group(number, match, "slot")
-        self.number = bounded(slot, MOST_NUMBER) if slot.text.isdigit() else len(self.found.controllers)
+        self.number = bounded(slot, MOST_NUMBER) if slot.text.isdecimal() else len(self.found.controllers)
         name, product = controller_name(self.number), self.text.group(number, match, "product")
         self.controller = self.found.controllers.setdefault(name, FoundController(name, place(product)))
         self.controller.product = fact(product.text, product)
@@ -147,7 +147,7 @@ class _Reader:
             drive.rough_capacity = fact(_decimal(value, value.text), value)
         elif key == "Model":
             drive.model = fact(" ".join(value.text.split()), value)
-        elif key == "Rotational Speed" and value.text.isdigit():
+        elif key == "Rotational Speed" and value.text.isdecimal():
             drive.rotation = fact(float(bounded(value, _MOST_RPM, least=1000)), value)
 
     def _of_array(self, key: str, value: Cell, array: FoundArray) -> None:
@@ -167,7 +167,7 @@ class _Reader:
     def _of_controller(self, key: str, value: Cell) -> None:
         controller = self.controller
         if key in ("Total Cache Size", "Cache Size"):
-            if value.text[:1].isdigit() and not value.text.replace(".", "").isdigit():
+            if value.text[:1].isdecimal() and not value.text.replace(".", "").isdigit():
                 controller.memory = controller.memory or fact(size_of(value), value)
             elif _is_number(value.text):  # newer versions print GB without the unit
                 controller.memory = controller.memory or fact(int(float(value.text) * 2**30), value)

@@ -42,7 +42,7 @@ def read(output: Output) -> Findings:
     for position, item in enumerate(listed.items):
         status, data = inner(item, "Command Status"), inner(item, "Response Data")
         told = said(status, "Controller") or said(inner(data, "Basics"), "Controller")
-        number = bounded(told, MOST_NUMBER) if told is not None and told.text.isdigit() else position
+        number = bounded(told, MOST_NUMBER) if told is not None and told.text.isdecimal() else position
         verdict = said(status, "Status")
         if verdict is not None and verdict.text != "Success":
             why = said(status, "Description")
@@ -103,14 +103,14 @@ class _Reader:
         if product is not None:
             controller.product = fact(product.text, product)
         memory, cache = said(config, "On Board Memory Size"), said(config, "Current Size of FW Cache (MB)")
-        if memory is not None and memory.text[:1].isdigit():
+        if memory is not None and memory.text[:1].isdecimal():
             controller.memory = fact(size_of(memory), memory)
-        if cache is not None and cache.text.isdigit():
+        if cache is not None and cache.text.isdecimal():
             controller.cache = fact(bounded(cache, _KEPT_GB, 1) << 20, cache)
         bus, defaults = said(inner(data, "Bus"), "Device Interface"), said(inner(data, "Defaults"), "Strip Size")
         if bus is not None:
             controller.interface = fact(bus.text, bus)
-        if defaults is not None and defaults.text[:1].isdigit():
+        if defaults is not None and defaults.text[:1].isdecimal():
             controller.chunk = fact(size_of(defaults), defaults)
         kept = _rows(data, "Cachevault_Info") or _rows(data, "BBU_Info")
         state = said(kept[0], "State") if kept else None
@@ -148,7 +148,7 @@ class _Reader:
                 array.reason = f"the model has no {kind.text}"
         if state is not None and state.text in _OFFLINE:
             array.reason = "it is offline"
-        if size is not None and size.text[:1].isdigit():
+        if size is not None and size.text[:1].isdecimal():
             array.size = fact(size_of(size), size)
         if cache is not None:
             self._policy(cache, array)
@@ -192,7 +192,7 @@ class _Reader:
         if kind is None or kind.text != "DRIVE" or state is None:
             return
         numbers = [
-            bounded(cell, MOST_NUMBER) if cell is not None and cell.text.isdigit() else None
+            bounded(cell, MOST_NUMBER) if cell is not None and cell.text.isdecimal() else None
             for cell in (group, span, arm)
         ]
         taken = _seat_state(state.text)
@@ -207,7 +207,7 @@ class _Reader:
         if cell is None or ":" not in cell.text:
             return None
         enclosure, _, slot = (part.strip() for part in cell.text.partition(":"))
-        if not slot.isdigit() or len(slot) > 4 or len(enclosure) > 5:
+        if not slot.isdecimal() or len(slot) > 4 or len(enclosure) > 5:
             return None
         return drive_name(self.number, enclosure, slot)
 
@@ -217,11 +217,11 @@ class _Reader:
         name = name or self._seat_name(seat)
         if name is None or state is None:
             raise (seat or row.cell).refused("a physical drive with 'EID:Slt' and 'State', such as 252:0 and Onln")
-        number = bounded(group, MOST_NUMBER) if group is not None and group.text.isdigit() else None
+        number = bounded(group, MOST_NUMBER) if group is not None and group.text.isdecimal() else None
         where = place(state)
         drive = model_drive(self.found, name, where, Seat(self.controller.name, _seat_state(state.text), number))
         size, kind, medium, model, numbered = (said(row, key) for key in ("Size", "Intf", "Med", "Model", "DID"))
-        if size is not None and size.text[:1].isdigit():
+        if size is not None and size.text[:1].isdecimal():
             rough = has_unit(size)
             drive.rough_capacity = (
                 fact(size_of(size), size) if rough and drive.rough_capacity is None else (drive.rough_capacity)
@@ -232,7 +232,7 @@ class _Reader:
             drive.solid_state = fact(medium.text == "SSD", medium)
         if model is not None:
             drive.model = fact(model.text, model)
-        if numbered is not None and numbered.text.isdigit():
+        if numbered is not None and numbered.text.isdecimal():
             drive.device_id = bounded(numbered, 65535)
         return drive
 
@@ -259,7 +259,7 @@ class _Reader:
         """A row of "show rebuild"."""
         drive, share = said(item, "Drive-ID"), said(item, "Progress%")
         match = _DRIVE.match(drive.text) if drive is not None else None
-        if match is not None and share is not None and share.text.isdigit():
+        if match is not None and share is not None and share.text.isdecimal():
             done = bounded(first_word(share), 100) / 100
             self.found.rebuilds[drive_name(int(match[1]), match[2] or "", match[3])] = Fact(done, place(share))
 
