@@ -5,14 +5,14 @@ from __future__ import annotations
 from ...scenarios.running.base.power import DrivePower
 
 
-def power_line(power: DrivePower) -> str:
-    """Power of a machine's drives under a load, or the models whose power is not known."""
+def power_line(power: DrivePower) -> str | None:
+    """Power of a machine's drives under a load, or the models without figures; None if there is a figure for none."""
     if power.watts is not None and power.kwh_a_year is not None:
         return (
             f"power of the {counted(power.drives)}: {watts_words(power.watts)} at this load ({span_words(power)}), "
             f"{power.kwh_a_year:,.0f} kWh a year"
         )
-    return f"power: {no_figure(power.unknown)}" if power.unknown else "power: no drives"
+    return f"power: {no_figure(power.unknown)}" if power.unknown and not power.all_unknown else None
 
 
 def counted(drives: int) -> str:

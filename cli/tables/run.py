@@ -75,7 +75,9 @@ def print_prediction(
         console.print()
     if prediction.wear:
         console.print(Text(_wear_line(prediction.wear[0], len(prediction.wear))))
-    console.print(Text(power_line(drive_power(spec, prediction.usages))))
+    power = power_line(drive_power(spec, prediction.usages))
+    if power is not None:
+        console.print(Text(power))
     console.print(Text(f"bottleneck: {prediction.bottleneck}"))
     if len(prediction.bottlenecks) > 1:
         for phase, words in prediction.bottlenecks.items():

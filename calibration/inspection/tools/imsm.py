@@ -72,9 +72,9 @@ def _volume(name: str, where: str, fields: dict[str, Line]) -> FoundArray:
     letters = signs[1] if signs is not None else "U" * count
     array.letters = "".join("A" if letter == "U" else GONE for letter in letters)
     sector = fields.get("Sector Size")
-    scale = (
-        bounded(sector.value, 4096, least=SECTOR) if sector is not None and sector.value.text.isdecimal() else SECTOR
-    )
+    scale = SECTOR
+    if sector is not None and sector.value.text.isdecimal():
+        scale = bounded(sector.value, 4096, least=SECTOR)
     for key, attribute in (("Array Size", "size"), ("Per Dev Size", "member_size")):
         line = fields.get(key)
         if line is not None:

@@ -26,6 +26,8 @@ class DrivePower:
         With all of them idle, and all of them busy.
     unknown
         Models for which the catalogue has no figure.
+    all_unknown
+        Whether it has none for any of them.
     """
 
     drives: int
@@ -33,6 +35,7 @@ class DrivePower:
     idle_watts: float | None
     active_watts: float | None
     unknown: tuple[str, ...] = ()
+    all_unknown: bool = False
 
     @property
     def kwh_a_year(self) -> float | None:
@@ -77,6 +80,7 @@ def drive_power(spec: ScenarioSpec, usages: Iterable[Usage]) -> DrivePower:
         together({}, 0.0),
         together({}, 1.0),
         tuple(dict.fromkeys(missing)),
+        len(missing) == len(specs),
     )
 
 
