@@ -195,12 +195,17 @@ def reported_jobs(path: Path, report: Report) -> list[ReportedJob]:
     return entries
 
 
+def _whole(digits: str) -> float:
+    """A whole number; Python refuses to convert thousands of digits, which are of no use here."""
+    return int(digits) if len(digits) < 20 else float(digits)
+
+
 def _objects(path: Path) -> Iterator[dict[str, Any]]:
     """The JSON objects in a file that :mod:`raidsim.calibration.formats.fio_json` has read; each begins a line.
 
     Python's reader refuses some escapes and control characters that the other one takes.
     """
-    text, decoder, position = path.read_text(encoding="utf-8"), json.JSONDecoder(strict=False), 0
+    text, decoder, position = path.read_text(encoding="utf-8"), json.JSONDecoder(strict=False, parse_int=_whole), 0
     while (begin := re.compile(r"^\{", re.MULTILINE).search(text, position)) is not None:
         try:
             root, position = decoder.raw_decode(text, begin.start())
