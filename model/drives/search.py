@@ -18,6 +18,8 @@ from ..disk.spec import DriveSpec
 from ..solid_state.spec import SolidStateSpec
 
 _NOT_PLAIN = re.compile(r"[^0-9a-z]+")
+_LEAST, _MOST = 1e6, 1e18
+"""Capacities of drives (bytes)."""
 _CAPACITY = re.compile(r"(?<![0-9.])(\d+(?:\.\d+)?)\s?(TB|GB)(?![a-z])", re.IGNORECASE)
 _SEAGATE = re.compile(r"\bST(\d{3,5})[A-Z]{2}", re.IGNORECASE)
 _WESTERN_DIGITAL = re.compile(r"\bWD(\d{2,3})[A-Z]{4}", re.IGNORECASE)
@@ -152,13 +154,20 @@ def nearest_drives(name: str, specs: Mapping[str, Searched]) -> list[str]:
 
 
 def said_capacity(name: str) -> float | None:
-    """Bytes that a name says the drive has, if it does.
+    """Bytes that a name says the drive has, if it does and a drive could have them.
 
     >>> said_capacity("WD Red Plus 8TB"), said_capacity("ST8000VN004"), said_capacity("WD101EFBX")
     (8000000000000.0, 8000000000000.0, 10000000000000.0)
     >>> said_capacity("HGST HUS724040ALA640"), said_capacity("WUH721818ALE6L4"), said_capacity("MG08ACA16TE")
     (4000000000000.0, 18000000000000.0, 16000000000000.0)
+    >>> said_capacity("0TB"), said_capacity(f"{10**30} TB")
+    (None, None)
     """
+    found = _capacity_in(name)
+    return found if found is not None and _LEAST <= found <= _MOST else None
+
+
+def _capacity_in(name: str) -> float | None:
     said = _CAPACITY.search(name)
     if said is not None:
         return float(said[1]) * _UNITS[said[2].upper()]
