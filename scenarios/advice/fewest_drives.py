@@ -168,6 +168,6 @@ class FewestDrives:
         if verdict.measured is None or drive_time(self._trials.spec(verdict.design)).writes_back:
             return verdict  # what a cache takes for a while says nothing
         if self._requirement.beside:
-            return verdict  # with as many of its I/Os as it takes the other loads get next to nothing
+            return verdict  # on saturated drives, the other loads would get almost nothing
         full = yield Task(verdict.design, "full", self._requirement.load.iops, FULL_IOS)
         return replace(verdict, full_at=full.iops)

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError
 
 from ...model.files.description import Duration, PositiveDuration, Spec, refusal
 from .fio_jobs import FioSpec
-from .load_parts import LoadsPhase
+from .load_parts import LoadsPhase, refuse_the_same_name
 from .programs import ProgramsSpec
 from .workloads import MOST_OUTSTANDING, DdSpec, LoadSpec, Precision, changes_refused, longer_with_precision
 
@@ -98,12 +98,11 @@ class LoadsSpec(Spec):
 
     @model_validator(mode="after")
     def _phases_fit(self) -> Self:
-        names = [phase.name for phase in self.phases]
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                raise refusal(f"{name} twice", "expected: each name once", ("phases", i, "name"))
-            if name in [load.name for load in self.loads]:
-                raise refusal(f"{name}, the name of a load", "expected: a name of its own", ("phases", i, "name"))
+        refuse_the_same_name(self.phases)
+        loads = {load.name for load in self.loads}
+        for i, phase in enumerate(self.phases):
+            if phase.name in loads:
+                raise refusal(f"{phase.name}, which is a load", "expected: another name", ("phases", i, "name"))
         there = {load.name for _, _, part in self.parts() for load in part.loads}
         for i, load in enumerate(self.loads):
             if load.name not in there:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainSerializer, Tag, model_validator
@@ -313,3 +313,11 @@ class LoadsPhase(Spec):
     workloads: tuple[Annotated[PhaseLoad, BeforeValidator(_load_named)], ...] | None = Field(default=None, min_length=1)
     warm_up: Duration | None = None
     duration: PositiveDuration | None = None
+
+
+def refuse_the_same_name(phases: Sequence[PhaseSpec | LoadsPhase]) -> None:
+    """Refuse two parts of a day with one name."""
+    names = [phase.name for phase in phases]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise refusal(f"{name} twice", "expected: each name once", ("phases", i, "name"))

@@ -17,6 +17,7 @@ from .load_parts import (
     PhaseSpec,
     SectorSize,
     UniformLocality,
+    refuse_the_same_name,
     whole_sectors,
 )
 
@@ -262,10 +263,7 @@ class LoadSpec(Spec):
 
     @model_validator(mode="after")
     def _phases_fit(self) -> Self:
-        names = [phase.name for phase in self.phases]
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                raise refusal(f"{name} twice", "expected: each name once", ("phases", i, "name"))
+        refuse_the_same_name(self.phases)
         self.parts()
         return self
 

@@ -1,4 +1,4 @@
-"""Files of fio's jobs: who waits for whom, and what of them stays in memory."""
+"""Files of fio's jobs: which thread waits for another one, and which pages stay in memory."""
 
 from __future__ import annotations
 

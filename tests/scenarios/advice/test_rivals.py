@@ -21,7 +21,7 @@ from raidsim.scenarios.advice.trials import Trials
 from raidsim.scenarios.advice.verdict import Verdict
 from raidsim.tests.scenarios.designs.test_requirement import DRIVE, wanted
 
-STREAM = {
+STREAM: dict[str, Any] = {
     "name": "backup",
     "pattern": "sequential",
     "block_size": "1MiB",

@@ -12,18 +12,10 @@ from raidsim.scenarios.advice.judgement import judged
 from raidsim.scenarios.advice.runs import Measured, Task, run_task
 from raidsim.scenarios.advice.trials import Trials
 from raidsim.scenarios.designs.requirement import RequirementSpec
+from raidsim.tests.scenarios.advice.test_rivals import STREAM as SMALLER_STREAM
 from raidsim.tests.scenarios.designs.test_requirement import wanted
 
-STREAM = {
-    "name": "backup",
-    "pattern": "sequential",
-    "block_size": "1MiB",
-    "read_share": "0%",
-    "total_iops": 200,
-    "arrivals": "constant",
-    "start": "50TB",
-    "span": "50TB",
-}
+STREAM = SMALLER_STREAM | {"total_iops": 200, "start": "50TB", "span": "50TB"}
 STREAMING: dict[str, Any] = {
     "load": {"iops": 380, "read_share": "70%", "block_size": "8KiB", "span": "50TB"},
     "beside": [STREAM],

@@ -215,7 +215,7 @@ def test_phases_that_name_no_loads_have_all_of_them() -> None:
         ("{name: a, lasts: 1h, workloads: [shop, shop]}", r"phases\[1\].workloads\[1\].name: found shop twice"),
         ("{name: a, lasts: 1h, workloads: []}", r"phases\[1\].workloads"),
         ("{name: night, lasts: 1h}", r"phases\[1\].name: found night twice; expected: each name once"),
-        ("{name: shop, lasts: 1h}", r"phases\[1\].name: found shop, the name of a load; expected: a name of its own"),
+        ("{name: shop, lasts: 1h}", r"phases\[1\].name: found shop, which is a load; expected: another name"),
         (
             "{name: a, lasts: 1h, workloads: [{name: backup, locality: hot}]}",
             r"phases\[1\].workloads\[0\].locality: found a locality of sequential I/Os",
