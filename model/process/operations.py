@@ -13,7 +13,7 @@ from typing import Any
 from ..core.errors import ModelError
 from ..file_system import FileSystem
 from ..programs.operation import Kind, Loop, Operation
-from ..readahead import PAGE
+from ..readahead import PAGE, ReadAhead
 from ..tasks.prices import NotedPrices
 from .process import IN_MEMORY, OpenFile, Phase, Process
 
@@ -148,18 +148,21 @@ def _read(process: Process, operation: Operation) -> Steps:
             yield process.pay()
         return
     opened = process.files[path]
-    yield from _read_file(process, opened, operation.offset, operation.offset + size, per_byte, call)
+    start, end = operation.offset, min(operation.offset + size, opened.file.size)
+    process.reading = (_read_ahead(opened), start, end)
+    yield from _read_file(process, opened, start, end, per_byte, call)
+    process.reading = None
+
+
+def _read_ahead(opened: OpenFile) -> ReadAhead:
+    if opened.read_ahead is None:
+        opened.read_ahead = opened.mount.cache.open(opened.file)
+    return opened.read_ahead
 
 
 def _read_file(process: Process, opened: OpenFile, start: int, end: int, per_byte: float, call: int) -> Steps:
-    cache, file = opened.mount.cache, opened.file
-    end = min(end, file.size)
-    if opened.read_ahead is None:
-        opened.read_ahead = cache.open(file)
-    system = opened.mount.file_system
-    process.reading = (opened.read_ahead, start, end)
-    yield from cache.read(file, opened.read_ahead, start, end, process, per_byte, call, system)
-    process.reading = None
+    cache, file, system = opened.mount.cache, opened.file, opened.mount.file_system
+    yield from cache.read(file, _read_ahead(opened), start, min(end, file.size), process, per_byte, call, system)
 
 
 def _write(process: Process, operation: Operation) -> Steps:
@@ -271,8 +274,8 @@ def _rewrite(process: Process, operation: Operation) -> Steps:
     start, end = operation.offset, operation.offset + size
     while start < end:
         stop = min(end, start + part)
-        phase.bytes += stop - start
         yield from _read_file(process, opened, start, stop, read_s, operation.call_bytes)
+        phase.bytes += stop - start  # Counted once, as the write goes on.
         # A seek comes before each call, so no kernel sees them in order.
         yield from _write_file(process, opened, start, stop, write_s, copy_s, in_order=False)
         start = stop
@@ -337,12 +340,13 @@ def _wait(process: Process, _: Operation) -> Steps:
     """Wait for the children; what they did is the phase's."""
     _start_children(process)
     phase = process.phases[-1]
-    for child, running in process.running:
+    while process.running:
+        child, running = process.running[0]
         yield running
+        del process.running[0]
         phase.cpu_s += child.cpu_s
         phase.operations += sum(each.operations for each in child.phases)
         phase.bytes += sum(each.bytes for each in child.phases)
-    process.running = []
 
 
 def _start_children(process: Process) -> None:

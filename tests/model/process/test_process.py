@@ -19,6 +19,7 @@ from raidsim.model.process.process import IN_MEMORY, Mount, Phase, Process
 from raidsim.model.programs.bonnie import Bonnie, BonnieSettings
 from raidsim.model.programs.bonnie_plus_plus import BonniePlusPlus, BonniePlusPlusSettings
 from raidsim.model.programs.operation import Kind, Loop, Operation, mark, transfer
+from raidsim.model.readahead import PAGE
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.tests.model.memory.page_cache_bench import KIB, MIB, NO_LIMITS, Bench
 
@@ -358,21 +359,49 @@ def test_a_pipe_ties_two_processes() -> None:
     assert source.phases[-1].ended > 0.06
 
 
-def test_how_much_is_done_is_seen_from_outside() -> None:
-    """Protects progress: what a process has moved grows while one long operation runs, and is all at its end."""
-    machine = Machine()
+def _several_files(first: int, *further: int) -> list[Operation]:
+    """Files of such sizes, each made, looked at and deleted."""
+    found: list[Operation] = [mark("files"), Operation(Kind.MKDIR, f"d{first}")]
+    for number, size in enumerate((first, *further)):
+        name = f"d{first}/{number}"
+        found += [Operation(Kind.OPEN, name, flags="O_RDWR|O_CREAT"), transfer(Kind.WRITE, name, 0, size, 4 * KIB)]
+        found += [Operation(Kind.CLOSE, name), Operation(Kind.STAT, name), Operation(Kind.UNLINK, name)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("program", "children", "moved"),
+    [
+        ([Operation(Kind.OPEN, "f"), transfer(Kind.READ, "f", 0, 8 * MIB, MIB)], [], 8 * MIB),
+        ([Operation(Kind.OPEN, "f"), transfer(Kind.REWRITE, "f", 0, MIB, 8 * KIB)], [], MIB),
+        (_several_files(*[40 * KIB] * 20), [], 800 * KIB + (1 + 3 * 20) * PAGE),
+        (
+            [mark("all"), Operation(Kind.FORK, calls=2), Operation(Kind.WAIT, calls=2)],
+            [_several_files(*[40 * KIB] * 5), _several_files(*[80 * KIB] * 10)],
+            1000 * KIB + (2 + 3 * 15) * PAGE,
+        ),
+    ],
+    ids=["read", "rewrite", "names", "children"],
+)
+def test_how_much_is_done_is_seen_from_outside(
+    program: list[Operation], children: list[list[Operation]], moved: int
+) -> None:
+    """Protects progress, whatever a program does: what it has moved never falls, grows while it runs, and is at the end
+    the sum of its bytes and a page for every operation on names, its children's included.
+    """
+    machine = Machine(file_read_s=1e-4, file_write_s=1e-3)
     machine.system.place("f", 8 * MIB)
     process = machine.process()
+    process.children = lambda _, number: children[number]
     seen: list[int] = []
 
     def watch() -> Any:
         while True:
-            yield machine.engine.timeout(0.01)
+            yield machine.engine.timeout(0.002)
             seen.append(process.moved)
 
     machine.engine.spawn(watch())
-    machine.do(execute(process, [Operation(Kind.OPEN, "f"), transfer(Kind.READ, "f", 0, 8 * MIB, MIB)]))
-    assert seen == sorted(seen)
+    machine.do(execute(process, program))
     assert len(set(seen)) > 5
-    assert seen[0] < 2 * MIB
-    assert process.moved == 8 * MIB
+    assert seen[0] < moved / 2
+    assert [*seen, process.moved] == sorted([*seen, moved])
