@@ -56,6 +56,10 @@ def _done(_: Request) -> None:
     """Nobody asks when."""
 
 
+def _read(offset: int) -> Request:
+    return Request(READ, offset, 4 * KIB, _done, 1)
+
+
 def _two_readers(settings: CfqSettings, think_s: float = 0.0005) -> list[tuple[str, int]]:
     bench = Bench(settings)
     bench.reader(NEAR, 60, think_s, issuer=1)
@@ -98,6 +102,31 @@ def test_idling_has_an_end() -> None:
     bench.issuer.read(FAR, 4 * KIB, issuer=2)
     bench.engine.run()
     assert [now for now, _, _ in bench.issuer.done] == pytest.approx([0.001, 0.001 + 0.008 + 0.001])
+
+
+@pytest.mark.parametrize("others", [(0.002,), (0.002, 0.004, 0.006)])
+def test_others_neither_end_nor_prolong_the_idling(others: tuple[float, ...]) -> None:
+    """Protects the end of the wait from the requests of other processes: they are served 8 ms after the only read of
+    the process that has the disk, whenever they come.
+    """
+    bench = Bench()
+    bench.issuer.read(NEAR, 4 * KIB, issuer=1)
+    for number, at in enumerate(others):
+        bench.engine.call_at(at, lambda _, issuer=2 + number: bench.issuer.read(FAR, 4 * KIB, issuer=issuer))
+    bench.engine.run()
+    assert bench.issuer.done[1][0] == pytest.approx(0.001 + 0.008 + 0.001)
+
+
+def test_only_what_the_disk_idled_for_is_served_after_the_slice() -> None:
+    """Protects the end of a slice: a process that reads every 0.7 ms loses the disk with the first read that comes after
+    its 20 ms, though an earlier one is not done yet.
+    """
+    bench = Bench(depth=2)
+    for number in range(60):
+        bench.engine.call_at(number * 0.0007, lambda _, n=number: bench.queue.submit(_read(NEAR + n * 4 * KIB)))
+    bench.engine.call_at(0.0002, lambda _: bench.issuer.read(FAR, 4 * KIB, issuer=2))
+    bench.engine.run()
+    assert bench.issuer.done[0][0] == pytest.approx(29 * 0.0007 + 0.001)
 
 
 @pytest.mark.parametrize(("step", "wait_s"), [(4 * KIB, 0.008), (GIB, 0.002)])

@@ -350,6 +350,24 @@ def test_the_interval_of_a_percentile() -> None:
     assert math.isnan(percentile_estimate([], LatencyHistogram(), 99.0).mean)
 
 
+@pytest.mark.parametrize(("percent", "half_width_s"), [(80.0, 0.0), (94.5, 49e-3), (95.5, 49e-3)])
+def test_both_ends_of_a_percentiles_interval_count(percent: float, half_width_s: float) -> None:
+    """Protects the width of the interval: 95 % of the latencies are 1 ms, the others 50 ms. A percentile within half a
+    percent of 95 reaches to the other latency, whichever end lies there; the 80th is known to the width of its bin.
+    """
+    random = np.random.default_rng(3)
+    whole, batches = LatencyHistogram(), []
+    for _ in range(40):
+        part = LatencyHistogram()
+        for value in random.choice([1e-3, 50e-3], 60, p=[0.95, 0.05]).tolist():
+            part.add(value)
+        bins = np.flatnonzero(part.counts)
+        batches.append((bins, part.counts[bins]))
+        whole.merge(part)
+    found = percentile_estimate(batches, whole, percent)
+    assert found.half_width == pytest.approx(half_width_s, rel=0.02, abs=20e-6)
+
+
 def _merged(batches: list[Any]) -> LatencyHistogram:
     whole = LatencyHistogram()
     for bins, counts in batches:
