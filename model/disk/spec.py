@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from ..core.errors import ModelError
-from ..files.description import Duration, Fraction, PositiveSize, Power, Rate, Rotation, Size, Spec
+from ..files.description import Duration, Fraction, PositiveSize, Power, Rate, Rotation, ShareBelowAll, Size, Spec
 from .geometry import SECTOR, Geometry, Zone
 from .seek import MeasuredSeeks, SeekCurve
 from .track_table import TrackTable, TrackZone
@@ -221,7 +221,7 @@ class DriveSpec(Spec):
     rest, and takes a turn more."""
     mtbf: Duration | None = None
     """Mean time between failures."""
-    afr: Fraction | None = None
+    afr: ShareBelowAll | None = None
     """Share that fails in a year."""
     bits_per_unrecoverable_error: float | None = Field(default=None, gt=0)
     """Bits read for each sector that cannot be."""

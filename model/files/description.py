@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, get_args
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -121,6 +122,17 @@ Fraction = Annotated[
     ),
 ]
 """0 to 1."""
+
+
+def below_all(value: float) -> float:
+    """Refuse a share of all, of which no rate can be made."""
+    if value >= 1:
+        raise refusal("100 %", "expected: below 100 %")
+    return value
+
+
+ShareBelowAll = Annotated[Fraction, AfterValidator(below_all)]
+"""0 or more, below 1."""
 
 
 class Spec(BaseModel):

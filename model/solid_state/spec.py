@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from ..core.exact_sums import sum_in_order
 from ..disk.spec import sector_problem
-from ..files.description import Duration, Fraction, PositiveSize, Power, Rate, Size, Spec
+from ..files.description import Duration, PositiveSize, Power, Rate, ShareBelowAll, Size, Spec
 
 USUAL_STEPS: Final = {1: (1,), 2: (1, 2), 3: (2, 3, 2), 4: (4, 4, 3, 4)}
 """Sensing steps of the pages of a cell, by its bits. A cell of n bits has 2^n - 1 borders between its levels. Each step
@@ -136,7 +136,7 @@ class SolidStateSpec(Spec):
     slc_direct: bool = True
     read_ahead: Size = 0
     mtbf: Duration | None = None
-    afr: Fraction | None = None
+    afr: ShareBelowAll | None = None
     bits_per_unrecoverable_error: float | None = Field(default=None, gt=0)
     endurance: PositiveSize | None = None
     power_idle: Power | None = None

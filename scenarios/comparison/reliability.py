@@ -78,7 +78,7 @@ def failure_rate(drive: AnyDrive, service: ServiceSpec | None = None) -> float |
         afr = FIELD_AFR
     if isinstance(afr, float):
         return -math.log1p(-afr) / YEAR_S
-    if drive.afr is not None and drive.afr < 1.0:
+    if drive.afr is not None:
         return -math.log1p(-drive.afr) / YEAR_S
     if drive.mtbf:
         return 1.0 / drive.mtbf

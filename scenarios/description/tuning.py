@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from ...model.files.description import Duration, Fraction, PositiveDuration, PositiveSize, Spec, refusal
+from ...model.files.description import Duration, Fraction, PositiveDuration, PositiveSize, Spec, below_all, refusal
 from ...model.kernels import KernelSpec, kernel, kernel_names
 from ...model.memory.dirty_memory import DirtyLimits
 from .machine import MachineSpec
@@ -159,6 +159,4 @@ class ServiceSpec(Spec):
     @field_validator("afr", "latent_errors")
     @classmethod
     def _below_all(cls, value: float | str) -> float | str:
-        if isinstance(value, float) and value >= 1:
-            raise refusal("100 %", "expected: below 100 %")
-        return value
+        return value if isinstance(value, str) else below_all(value)

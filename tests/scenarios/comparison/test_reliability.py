@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raidsim.model.core.errors import InputError
+from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.comparison.loss_chain import Chain
 from raidsim.scenarios.comparison.reliability import (
     YEAR_S,
@@ -19,7 +21,7 @@ from raidsim.scenarios.comparison.reliability import (
 )
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.tuning import ServiceSpec
-from raidsim.tests.scenarios.advice.sample_designs import design
+from raidsim.tests.scenarios.advice.sample_designs import design, design_document
 
 HOUR = 3600.0
 YEAR = YEAR_S
@@ -145,6 +147,22 @@ def test_what_is_not_known_is_said_and_not_invented() -> None:
     assert risk.from_read_errors is None
     assert risk.per_year == risk.from_failures
     assert risk.afr == pytest.approx(1 - math.exp(-YEAR / (1e6 * HOUR)))
+
+
+@pytest.mark.parametrize("drive", ["WD2500JB", "Intel-S4510-960GB"])
+@pytest.mark.parametrize("share", [0.0, 0.004, 0.5, 0.999])
+def test_every_share_of_failures_below_all_is_a_rate(drive: str, share: float) -> None:
+    """A drive's AFR comes before its MTBF, and its rate leaves that share failed after a year; all is refused."""
+
+    def built(afr: float) -> ScenarioSpec:
+        overrides = {"afr": afr, "mtbf": "1000000h"}
+        return validate(ScenarioSpec, design_document("raid5", 4, drive=drive, overrides=overrides))
+
+    rate = failure_rate(built(share).machine.drives["d0"].spec())
+    assert rate is not None
+    assert -math.expm1(-rate * YEAR) == pytest.approx(share)
+    with pytest.raises(InputError, match=r"afr: found 100 %; expected: below 100 %"):
+        built(1.0)
 
 
 def test_spares_slower_rebuilds_and_failures() -> None:
