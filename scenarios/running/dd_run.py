@@ -306,9 +306,9 @@ class WriteRun(_DdRun):
         return self.growth > _NO_GROWTH * self.rate
 
     def fills_after(self, growth: float) -> float:
-        """When dirty memory that grows so fast (bytes/s) throttles the programs (s)."""
+        """When dirty memory that grows so fast (bytes/s, above 0) throttles the programs (s)."""
         limits = self.kernel_limits
-        return max(0, limits.settled - limits.flush_above) / growth if growth > 0 else float("inf")
+        return max(0, limits.settled - limits.flush_above) / growth
 
     def _is_open(self, rise: int, moved: int, seconds: float) -> bool:
         """Whether what dirty memory has risen by (bytes) may be a swing or a growth that throttles the programs."""
