@@ -35,6 +35,15 @@ def test_a_step_corrects_what_may_be_wrong() -> None:
     assert slopes.correct(CELL, STEP, 0.3) == pytest.approx(0.0, abs=0.01)
 
 
+@pytest.mark.parametrize(("slope", "doubt"), [(0.0, 0.02), (0.04, 0.04), (-0.04, 0.04), (0.6, 0.32), (-2.0, 1.02)])
+def test_a_slope_is_as_doubtful_as_it_is_large(slope: float, doubt: float) -> None:
+    """The standard deviation of a slope at other parameters is half of it and 0.02; 0.3 at least if nobody looked."""
+    slopes, step = _slopes(np.array([0.0, slope, 1.0])), np.array([0.0, 1.0, 1.0])
+    assert slopes.doubt(CELL, step) == pytest.approx(doubt)
+    unknown = _slopes(np.array([0.0, slope, 1.0]), simulated=(True, False, True))
+    assert unknown.doubt(CELL, 0.5 * step) == pytest.approx(0.5 * max(doubt, 0.3))
+
+
 def test_slopes_that_were_not_simulated_learn_first() -> None:
     """A slope of 0 because nobody looked takes a miss that one of 0 by simulation does not."""
     known, unknown = (_slopes(np.zeros(3), simulated=(True, each, True)) for each in (True, False))

@@ -12,7 +12,7 @@ from raidsim.calibration.study import study as study_module
 from raidsim.calibration.study.cell import unit_value
 from raidsim.calibration.study.document import Conventions
 from raidsim.calibration.study.figures import figures_of
-from raidsim.calibration.study.parameters import value_at
+from raidsim.calibration.study.parameters import ONLY, ChangedParts, value_at
 from raidsim.calibration.study.runs import RunBuilder
 from raidsim.calibration.study.study import StudySpec, load_study, study_names
 from raidsim.model.core.errors import InputError
@@ -79,6 +79,18 @@ def test_factors_on_one_value_multiply(gentoo: StudySpec) -> None:
     )
     scenario = RunBuilder(twice, {"PCI rate": 1.1, "again": 1.2}).scenario(twice.cases[0].id)
     assert scenario.machine.links["pci"].rate == pytest.approx(1.32 * 120e6)
+
+
+@pytest.mark.parametrize("wanted", [0.2, 0.6, 1.0, 1.4, 1.6, 2.0, 3.3])
+def test_a_count_with_a_factor_stays_a_count(gentoo: StudySpec, wanted: float) -> None:
+    """A count becomes the nearest whole number, and at least 1; a rate becomes any value."""
+    counted, rate = "machine.drives.hde.segments", "machine.drives.hde.outer_media_rate"
+    parameter = gentoo.parameters[0].model_copy(update={"name": "it", "paths": (counted, rate)})
+    study = gentoo.model_copy(update={"parameters": (parameter,)})
+    factor = wanted / value_at(study, counted)
+    changed = ChangedParts(study, {"it": factor}).machines[ONLY]["drives"]["hde"]["overrides"]
+    assert changed["segments"] == max(1, round(wanted))
+    assert changed["outer_media_rate"] == factor * value_at(study, rate)
 
 
 BAD = {

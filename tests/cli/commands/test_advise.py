@@ -12,11 +12,17 @@ from rich.console import Console
 
 from raidsim.api.pictures.advise import advice_figure
 from raidsim.cli.main import main
-from raidsim.cli.tables.advise import _interval
+from raidsim.cli.tables.advice_document import document
+from raidsim.cli.tables.advise import _interval, _rooms
 from raidsim.cli.tables.standings import standings_table
 from raidsim.model.statistics.batch_means import Estimate
-from raidsim.scenarios.advice.advice import advise
+from raidsim.scenarios.advice.advice import Advice, advise
+from raidsim.scenarios.advice.fewest_drives import FewestDrives
+from raidsim.scenarios.advice.runs import Measured, Task
 from raidsim.scenarios.advice.standings import Standings
+from raidsim.scenarios.advice.trials import Trials
+from raidsim.scenarios.advice.verdict import Verdict
+from raidsim.scenarios.comparison.array_facts import array_facts
 from raidsim.scenarios.designs.requirement import read_requirement
 
 REQUIREMENT = """
@@ -97,6 +103,43 @@ def test_json_and_nothing_that_meets_it(capsys: pytest.CaptureFixture[str], file
     assert {each["bounds"][0]["bound"] for each in found["others"]} == {"failures"}
     assert found["requirement"]["survives"] == 3
     assert found["simulations"] == 0
+
+
+@pytest.mark.parametrize("drive", ["Exos-15E900-900GB", "Constellation-ES.3-4TB-SAS"])
+def test_what_it_takes_is_the_same_in_the_table_and_in_json(file: Path, drive: str) -> None:
+    """Protects each column of the table of heights and powers: its numbers are those of --json, and a power that nobody
+    knows has neither a figure nor a price.
+    """
+    text = REQUIREMENT.replace("Exos-15E900-900GB", drive)
+    file.write_text(f"{text}chassis: {{bays: 2, rack_units: 1.5, watts: 60}}\nenergy_price: 0.3\n", encoding="utf-8")
+    requirement = read_requirement(file)
+    design = next(each for each in FewestDrives(Trials(requirement)).candidates if each.possible).designs[0]
+    measured = Measured(Task(design, "precise", 120.0), 120.0, {}, False, 0.0, 0.0, "", None, busy=0.5)
+    verdict = Verdict(design, array_facts(design.scenario(requirement)), "meets", measured=measured)
+    advice = Advice(requirement, (verdict,), (verdict,), 1, (), ())
+    (told,) = document(advice)["meets"]
+    table = _rooms(advice)
+    assert table is not None
+    headings = [str(column.header).split() for column in table.columns]
+    cells = dict(zip(map(" ".join, headings), ([*column.cells][-1] for column in table.columns), strict=True))
+    wanted = {
+        "drives": told["drives"],
+        "U": told["rack_units"],
+        "W at this load": told["watts"],
+        "W with all busy": told["watts_all_busy"],
+        "kWh a year": told["kwh_a_year"],
+        "price of that": told["energy_cost_a_year"],
+    }
+    del cells["layout"]
+    assert cells == {name: "no figure" if each is None else f"{each:,.0f}" for name, each in wanted.items()}
+    assert (told["rack_units"], told["drives"]) == (3, 4)
+    if drive == "Exos-15E900-900GB":
+        assert [told[name] for name in ("watts", "watts_all_busy", "kwh_a_year", "energy_cost_a_year")] == [None] * 4
+    else:
+        assert told["watts"] == pytest.approx(2 * 60 + 4 * (7.97 + 11.86) / 2)
+        assert told["watts_all_busy"] == pytest.approx(2 * 60 + 4 * 11.86)
+        assert told["kwh_a_year"] == pytest.approx(8.766 * told["watts"])
+        assert told["energy_cost_a_year"] == pytest.approx(0.3 * told["kwh_a_year"])
 
 
 def test_bad_input_is_one_message(capsys: pytest.CaptureFixture[str], file: Path) -> None:

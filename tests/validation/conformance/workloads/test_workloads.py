@@ -184,6 +184,23 @@ def test_a_changed_log_of_fio_is_noticed(tmp_path: Path) -> None:
     assert "there is no log" in run(here).misses[0].difference
 
 
+def test_a_job_takes_the_size_of_a_file_that_another_run_has_made() -> None:
+    """Protects sizes in percent: 25 % of a file is a quarter of what the largest of the recorded jobs wrote to it. The
+    counter-test: with a smaller job alone, the quarter is smaller than recorded.
+    """
+    quarter = "fio/22_include_inline.stats.json"
+    both = run(
+        load(quarter, "fio/16_seq_with_skip_and_rand_seq8.stats.json", "fio/06_randrw_70_8k_qd16_libaio.stats.json")
+    )
+    assert [miss.case for miss in both.misses] == []
+    assert both.cases == 15
+    smaller = run(load(quarter, "fio/16_seq_with_skip_and_rand_seq8.stats.json"))
+    assert (
+        "n_ops: recorded 512, model 256"
+        in {miss.case: miss.difference for miss in smaller.misses}["x (job 1) statistics"]
+    )
+
+
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     """Protects the person who brings recordings: file and field are named, and other versions are not checked."""
     [left] = changed("postmark_defaults.json", lambda content: content.pop("exact")).not_checked
