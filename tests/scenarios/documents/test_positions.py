@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from raidsim.model.files.yaml_files import KeyPath, Positions, parse_yaml
