@@ -363,3 +363,40 @@ def test_megacli_with_drives_inside_arrays() -> None:
     spec = document_from(inspect([Source("x", text)], "x").text, "x").spec()
     assert spec.arrays["c0v1"].members == tuple(f"c0e252s{slot}" for slot in (2, 3, 4, 5))
     assert spec.arrays["c0v1"].failed == ("c0e252s4",)
+
+
+@pytest.mark.parametrize(
+    ("transport", "interface", "port"),
+    [
+        ("sata", "SATA 3Gb/s", "sata"),
+        ("sas", "SAS", "sata"),
+        ("spi", "SCSI", "scsi"),
+        ("ata", "PATA", "ata"),
+        ("fc", "FC", "scsi"),
+        ("nvme", "PCIe 3.0 x4 NVMe", "pcie"),
+    ],
+)
+def test_lsblk_tells_the_interface_of_a_drive(transport: str, interface: str, port: str) -> None:
+    """Protects lsblk's column TRAN: the drive has that interface, and a port for it."""
+    machine = made("lsblk.json", change=lambda text: text.replace('"sata"', f'"{transport}"'))[0].machine
+    drive = machine.drives["sda"]
+    assert (drive.spec().interface, machine.channels[drive.channel].kind) == (interface, port)
+
+
+@pytest.mark.parametrize("sizes", [("10.0 TB", "4.5 TB"), ("4.5 TB", "10.0 TB")])
+def test_the_largest_of_a_controllers_volumes_stays(sizes: tuple[str, str]) -> None:
+    """Protects sizes of StorCLI: of two virtual drives on the same six drives in two spans the larger one is simulated,
+    and a note says how much of each drive it uses.
+    """
+
+    def cut(text: str) -> str:
+        data = json.loads(text)
+        response = data["Controllers"][0]["Response Data"]
+        (row,) = response["VD LIST"]
+        response["VD LIST"] = [{**row, "DG/VD": f"0/{number}", "Size": size} for number, size in enumerate(sizes)]
+        return json.dumps(data)
+
+    spec, found = made("storcli-controller.json", change=cut)
+    largest = f"c0v{sizes.index('10.0 TB')}"
+    assert list(spec.arrays) == [largest]
+    assert any(note.startswith(f"{largest} uses 2.5 TiB of each drive") for note in found.notes)
