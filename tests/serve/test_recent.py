@@ -68,3 +68,19 @@ def test_viewers_share_looks(tmp_path: Path) -> None:
         assert TypeAdapter(Look).validate_python(json.loads(json.dumps(shown.document(), allow_nan=False))) == shown
         now[0] = 2 * EVERY_S
         assert looks.latest().requests == ()
+
+
+def test_a_viewer_that_asks_every_second_sees_every_second(tmp_path: Path) -> None:
+    """Protects the least time between looks: a second viewer half a second later gets the same look, the first one gets
+    a new one each time.
+    """
+    now = [0.0]
+    with served(tmp_path) as server, Client(tmp_path / "nbd.sock"):
+        looks = Looks(server.pace, lambda: now[0])
+        seen = []
+        for second in range(4):
+            now[0] = float(second)
+            seen.append(looks.latest())
+            now[0] += 0.5
+            assert looks.latest() is seen[-1]
+    assert len(set(map(id, seen))) == 4

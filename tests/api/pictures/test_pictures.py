@@ -14,7 +14,7 @@ from raidsim.api.pictures.compare import designs_figure
 from raidsim.api.pictures.layout import layout_figure
 from raidsim.api.pictures.predict import comparison_figure
 from raidsim.api.pictures.run import run_figure
-from raidsim.api.pictures.sweep import sweep_figure
+from raidsim.api.pictures.sweep import _Axis, _measure, sweep_figure
 from raidsim.api.pictures.timeline import timeline_figure
 from raidsim.calibration.study.study import load_study
 from raidsim.cli.main import main
@@ -23,7 +23,7 @@ from raidsim.model.core.errors import InputError
 from raidsim.scenarios.comparison.alternatives import designs_of
 from raidsim.scenarios.comparison.side_by_side import Settings, compare
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.pictures.style import series, styled
+from raidsim.scenarios.pictures.style import blank, series, styled
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.sweeps.plan import read_sweep
 from raidsim.scenarios.sweeps.result_store import ResultStore
@@ -109,6 +109,33 @@ def test_a_timeline_shows_what_small_writes_cost() -> None:
     assert "writes, 1 command each" in plain.get_suptitle()
     words = [text.get_text() for text in parity.legends[0].get_texts()]
     assert {"reads old data", "reads old parity", "writes data", "writes new parity"} <= set(words)
+
+
+@pytest.mark.parametrize("level", ["raid1", "raid5"])
+def test_a_timelines_heading_counts_what_marks_its_writes(level: str) -> None:
+    """Protects the words above the picture: of the writes of metadata only those that an I/O has caused are its."""
+    text = (
+        "name: small\nmachine: {drives: {model: WD2500JS, count: 4}}\n"
+        f"arrays: {{md0: {{level: {level}, bitmap: 64MiB}}}}\n"
+        "workload: {kind: load, block_size: 4KiB, read_share: 0%, depth: 2, warm_up: 50ms, duration: 300ms}\n"
+    )
+    timeline = record(document_from(text, "a test").spec(), ios=12)
+    marks = [command for command in timeline.commands if command.kind == "metadata"]
+    caused = sum(1 for command in marks if command.causes)
+    title = drawn(lambda: timeline_figure(timeline)).get_suptitle()
+    assert marks
+    assert (f"; {caused} more for bitmap and journal" in title) if caused else ("more for" not in title)
+
+
+@pytest.mark.parametrize(("last", "log"), [(19, False), (20, False), (21, True), (1000, True)])
+def test_values_that_are_far_apart_have_a_logarithmic_axis(last: float, log: bool) -> None:
+    """Protects both axes of a sweep: they are logarithmic beyond a factor of 20."""
+    figure = blank(4, 3)
+    axes = figure.subplots()
+    axes.plot([1, last], [1, last])
+    _Axis("depth", [({"depth": cell}, {}) for cell in (1, last)]).label(axes)
+    _measure(axes, "iops")
+    assert (axes.get_xscale(), axes.get_yscale()) == (("log", "log") if log else ("linear", "linear"))
 
 
 @pytest.mark.parametrize("members", [2, 24])

@@ -35,3 +35,8 @@ def test_no_change_of_sign_is_refused() -> None:
     """A function without a zero in between must not get one."""
     with pytest.raises(ModelError, match="no change of sign"):
         find_zero(lambda x: x * x + 1.0, -1.0, 1.0, 1e-9, 1e-12)
+
+
+def test_a_jump_is_found_as_a_zero_is() -> None:
+    """A function that is -1 on one side and 1 on the other has its zero at the jump: no value but 0 ends the search."""
+    assert find_zero(lambda x: -1.0 if x < 0.3 else 1.0, 0.0, 1.0, 1e-9, 1e-12) == pytest.approx(0.3, abs=1e-8)

@@ -64,13 +64,21 @@ def test_a_stream_from_the_middle_of_a_band_opens_the_next_one() -> None:
     assert host.media.log.logged_bytes == pytest.approx(BAND - 10 * MIB, abs=2 * MIB)
 
 
-def test_several_streams_keep_their_bands_open() -> None:
+def test_several_streams_keep_their_bands_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to `open_bands` streams are written home. With one more a band's rest is rewritten and streams are logged."""
+    rewrite, rewritten = ShingledMedia._rewrite, list[tuple[int, int]]()
+
+    def watched(media: ShingledMedia, start: int, end: int) -> None:
+        rewritten.append((start, end))
+        rewrite(media, start, end)
+
+    monkeypatch.setattr(ShingledMedia, "_rewrite", watched)
     for bands, enough in ((4, True), (2, False)):
         host = Host(SMR.with_values(open_bands=bands))
         pieces = [(WRITE, (stream * 500 + 7) * BAND + piece * MIB, MIB) for piece in range(48) for stream in range(3)]
         host.run(pieces, depth=1)
-        assert (host.media.cleaned_bands == 0) == enough
+        assert host.media.cleaned_bands == len(rewritten)
+        assert (not rewritten) == enough
         assert (host.media.log.logged_bytes == 0) == enough
 
 

@@ -581,6 +581,20 @@ def test_a_linear_search_looks_at_all_names_before() -> None:
     assert [Names(8, linear).looked_at(directory, 2) for linear in (True, False)] == [30 + 2 + 15, 1]
 
 
+@pytest.mark.parametrize("spare", [0, 16])
+@pytest.mark.parametrize("room", [8, 11, 12, 15])
+def test_a_block_is_looked_at_until_it_has_no_room_for_the_shortest_name(room: int, spare: int) -> None:
+    """Protects the hint where to look: a long name passes over a block which a name of four letters still fits into;
+    the counter-test: a block without room for that is passed over for good.
+    """
+    directory = Machine("ext2").directory("/d")
+    directory.rooms[:], directory.hint = [room + spare, 4096], 0
+    names = Names(8, True, spare=spare)
+    assert names.find_room(directory, "/d/a-long-name") == 1
+    assert (names.find_room(directory, "/d/four") == 0) == (room >= 12)
+    assert directory.hint == (0 if room >= 12 else 1)
+
+
 def test_opening_reads_directory_and_inode_once() -> None:
     """Protects cold opens: two blocks for the first file (and the root's inode), none for its neighbor."""
     machine = Machine("ext2")

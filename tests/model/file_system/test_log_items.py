@@ -40,6 +40,19 @@ def test_a_directory_costs_the_log_more_with_each_name() -> None:
     assert sizes[-1] - sizes[24] == pytest.approx((len(sizes) - 25) * 32, abs=512)
 
 
+@pytest.mark.parametrize(("kind", "kept"), [("xfs-v5", "a quarter"), ("xfs", "the buffers")])
+def test_a_log_keeps_room_free(kind: str, kept: str) -> None:
+    """Protects the moment at which XFS writes metadata back to free its log: with checkpoints when less than a quarter
+    is free (xlog_grant_push_threshold), before them when its buffers do not fit any more.
+    """
+    system = Machine(kind).system
+    area, settings = system.journal.area, file_system_settings(kind)  # type: ignore[attr-defined]
+    free = area.size // 4 if kept == "a quarter" else settings.log_buffer * settings.log_buffers
+    for used, full in ((0, False), (area.size - free, False), (area.size - free + 1, True), (area.size, True)):
+        area.used = used
+        assert system.journal.full == full
+
+
 def test_names_of_a_small_directory_lie_in_its_inode() -> None:
     """Protects small directories of XFS: a name is found without a read beside the inode's. Counter-test: without room
     in the inode there is a block to read.

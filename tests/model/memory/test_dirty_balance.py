@@ -199,3 +199,23 @@ def test_pauses_are_no_longer_than_200_ms() -> None:
         machine.rates(10.0, 20.0)
     pauses = [each for each in slept if each not in (5.0, SLICE / 4e9)]
     assert 0.1 < max(pauses) <= 0.2 + 1e-9
+
+
+@pytest.mark.parametrize("rate", [20e6, 100e6, 400e6])
+def test_a_pause_is_worth_the_trouble(rate: float) -> None:
+    """Protects the price of pauses: none is shorter than a tick of 4 ms and half of the usual pause of two ticks
+    (bdi_min_pause of Linux), and those of one writer to a fast device are not much longer.
+    """
+    machine, paused = Machine([rate], [0]), list[float]()
+    machine.rates(0.0, 3.0)
+    look = DirtyBalance._look
+
+    def watched(self: DirtyBalance, task: Any) -> float:
+        paused.append(look(self, task))
+        return paused[-1]
+
+    with patch.object(DirtyBalance, "_look", watched):
+        machine.rates(3.0, 5.0)
+    pauses = [each for each in paused if each > 0]
+    assert len(pauses) > 20
+    assert 0.008 <= min(pauses) < max(pauses) < 0.07

@@ -350,6 +350,20 @@ def test_the_interval_of_a_percentile() -> None:
     assert math.isnan(percentile_estimate([], LatencyHistogram(), 99.0).mean)
 
 
+def test_neighbors_that_are_alike_make_a_ratios_interval_wider() -> None:
+    """Protects the interval of a ratio: the same batches in another order have one that is wider by the correlation r
+    of neighbors, as if (1 + r) / (1 - r) of them made one; none is narrower than without correlation.
+    """
+    values = 5 + np.random.default_rng(2).standard_normal(40)
+    found = [ratio_estimate(np.random.default_rng(seed).permutation(values), np.ones(40)) for seed in range(60)]
+    apart = [each for each in found if each.batches == 40]
+    (least,) = {round(each.half_width, 12) for each in apart if each.lag1 <= 0}
+    alike = [each for each in apart if each.lag1 > 0.05]
+    assert len(alike) > 5
+    for each in alike:
+        assert each.half_width == pytest.approx(least * math.sqrt((1 + each.lag1) / (1 - each.lag1)))
+
+
 @pytest.mark.parametrize(("percent", "half_width_s"), [(80.0, 0.0), (94.5, 49e-3), (95.5, 49e-3)])
 def test_both_ends_of_a_percentiles_interval_count(percent: float, half_width_s: float) -> None:
     """Protects the width of the interval: 95 % of the latencies are 1 ms, the others 50 ms. A percentile within half a

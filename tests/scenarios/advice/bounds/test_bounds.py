@@ -46,6 +46,13 @@ def test_the_small_write(level: str, disks: int, size: int, visits: Visits) -> N
     assert (found.reads, found.writes, found.returns) == pytest.approx((visits.reads, visits.writes, visits.returns))
 
 
+def test_no_place_is_beyond_the_end_of_an_array() -> None:
+    """An array of one row has one place for three chunks of its four: the fourth is read for the parity."""
+    layout = layout_for("raid5", 5, 64 * KIB, 64 * KIB)
+    found = visits_for(layout, True, 192 * KIB)
+    assert (found.reads, found.writes, found.returns) == (1, 4, 0)
+
+
 def test_a_read_that_crosses_a_border_takes_two_visits() -> None:
     """Unaligned reads of a quarter of a chunk cross a border as often as arithmetic says."""
     layout = layout_for("raid0", 4, 64 * KIB, 10**12)

@@ -251,3 +251,10 @@ def test_random_updates_are_one_in_ten(writes: int, matches: bool) -> None:
 
     misses = [miss.case for miss in changed("bonnie_b200.json", write).misses]
     assert misses == ([] if matches else ["seeker 1", "all seeks"])
+
+
+@pytest.mark.parametrize(("writes", "matches"), [(187, True), (195, False), (82, True), (74, False)])
+def test_random_updates_are_within_five_standard_deviations(writes: int, matches: bool) -> None:
+    """Protects the limit of chance: a tenth of the 1,347 reads is 135, with a standard deviation of 11."""
+    misses = changed("bonnie_b200.json", set_field("seekers", 0, "counts", "write", value=writes)).misses
+    assert ("seeker 1" in [miss.case for miss in misses]) == (not matches)
