@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -92,6 +93,54 @@ def test_the_table_says_what_a_reader_needs(raidsim: Raidsim, tmp_path: Path) ->
     for words in ("Latency (ms)", "p99.9", "Utilization over 500 ms", "queue", "writes/s", "pci", *DRIVES):
         assert words in out
     assert max(map(len, lines)) <= 100
+
+
+def _table(out: str, title: str) -> list[tuple[str, dict[str, str]]]:
+    """Rows of the printed table below a title: the first cell, and the others by heading."""
+    lines = out.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith(title))
+    rows = []
+    for line in lines[at + 1 :]:
+        cells = re.split(r"\s{2,}", line.strip())
+        if line[:1] not in ("", " "):
+            break
+        if cells != [""] and not cells[0].startswith("─"):
+            rows.append((line, cells))
+    headings, ends = rows[0][1], [match.end() for match in re.finditer(r"\S+", rows[0][0])]
+    found = []
+    for line, cells in rows[1:]:
+        of_row: dict[str, str] = {}
+        found.append((cells[0], of_row))
+        for match in re.finditer(r"\S+(?: \S+)*", line.rstrip()):
+            if match.end() in ends:
+                of_row[headings[ends.index(match.end())]] = match[0]
+    return found
+
+
+def test_what_the_tables_show_is_what_python_gives(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Protects every number of a run's tables: rate, I/Os, latencies in ms and what each part did in 0.4 s are those of
+    the prediction, in the units that their headings name.
+    """
+    path = written(tmp_path, described(duration="400ms"))
+    out = raidsim(path, "--no-relief")[1]
+    prediction = simulate(load_spec(ScenarioSpec, path))
+    half = prediction.estimates["rate"].half_width / prediction.rate
+    reads, writes = (prediction.iops[op] for op in ("read", "write"))
+    rate = f"{prediction.rate / 1e6:#.3g} MB/s ± {100 * half:.0f} %, {reads:#.3g} reads/s and {writes:#.3g} writes/s"
+    assert out.splitlines()[2].rstrip() == rate
+    for op, shown in _table(out, "Latency (ms)"):
+        known = prediction.latencies[op]
+        wanted = {name: f"{1e3 * known[f'{name}_s']:.3f}" for name in ("p50", "p90", "p99", "p99.9", "max")}
+        assert {name: shown[name] for name in wanted} == wanted
+    for (name, shown), usage in zip(_table(out, "Utilization over 400 ms"), prediction.usages, strict=True):
+        wanted = {"busy": f"{100 * usage.utilization:.0f} %"}
+        if usage.kind == "disk":
+            wanted |= {"queue": f"{usage.mean_queue:.2f}"}
+            wanted |= {"reads/s": f"{usage.reads / 0.4:.0f}", "writes/s": f"{usage.writes / 0.4:.0f}"}
+        if usage.bytes:
+            wanted["MB/s"] = f"{usage.bytes / 0.4 / 1e6:.2f}"
+        shown.pop("part", None)
+        assert (name, shown) == (usage.name, wanted)
 
 
 def test_a_dd_is_told_in_bytes_and_time(raidsim: Raidsim, tmp_path: Path) -> None:
