@@ -41,8 +41,6 @@ class ControllerSpec(Spec):
     """In words."""
     drive_rate: Rate
     """Bytes/s of one drive port."""
-    drive_transfer: Duration = 0.0
-    """Fixed time of one transfer on a drive port."""
     ports: int = Field(ge=1)
     """Drives it connects."""
     levels: tuple[str, ...]

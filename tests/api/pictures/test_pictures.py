@@ -122,7 +122,7 @@ def test_a_timelines_heading_counts_what_marks_its_writes(level: str) -> None:
     timeline = record(document_from(text, "a test").spec(), ios=12)
     marks = [command for command in timeline.commands if command.kind == "metadata"]
     caused = sum(1 for command in marks if command.causes)
-    title = drawn(lambda: timeline_figure(timeline)).get_suptitle()
+    title = timeline_figure(timeline).get_suptitle()
     assert marks
     assert (f"; {caused} more for bitmap and journal" in title) if caused else ("more for" not in title)
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from raidsim.cli import main as cli
+from raidsim.model.statistics.usage import Usage
+from raidsim.scenarios.documents.document import read_document
+from raidsim.scenarios.running.simulate import simulate
 
 
 def test_many_parts_alike_share_a_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Twelve disks are one line with the least, the median and the most; --all-parts lists them; eight are listed."""
+    """Twelve disks are one line with the least, the median and the most of the prediction's figures; --all-parts lists
+    them; eight are listed.
+    """
     path = tmp_path / "many.yaml"
     path.write_text(
         "machine: {model: server, drives: {model: Exos-15E900-900GB, count: 12}}\n"
@@ -25,6 +31,20 @@ def test_many_parts_alike_share_a_line(capsys: pytest.CaptureFixture[str], tmp_p
 
     out = shown()
     assert "12 x disk (disk0 to disk11)" in out
+    (row,) = (line for line in out.splitlines() if "12 x disk (disk0 to disk11)" in line)
+    prediction = simulate(read_document(path).spec())
+    disks = [usage for usage in prediction.usages if usage.kind == "disk"]
+
+    def spread(digits: int, figure: Callable[[Usage], float]) -> str:
+        values = sorted(figure(each) for each in disks)
+        texts = [f"{value:,.{digits}f}" for value in (values[0], (values[5] + values[6]) / 2, values[-1])]
+        return texts[0] if len(set(texts)) == 1 else "/".join(texts)
+
+    assert row.partition(")")[2].split() == [
+        *(spread(0, lambda usage: 100 * usage.utilization), "%", spread(1, lambda usage: usage.mean_queue)),
+        *(spread(0, lambda usage: usage.reads / 0.05), spread(0, lambda usage: usage.writes / 0.05)),
+        spread(1, lambda usage: usage.bytes / 0.05 / 1e6),
+    ]
     assert "\n  disk3 " not in out
     assert "least/median/most of the parts of a kind; --all-parts lists each." in out
     for arguments in (("--all-parts",), ("--set", "disks=8")):

@@ -1,4 +1,4 @@
-"""Fields of descriptions: defaults are those of the manual's tables, and shares are shares."""
+"""Fields of descriptions: each is read, defaults are those of the manual's tables, and shares are shares."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from typing import Annotated, Any, get_args
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from raidsim.model.controller.catalogue import ControllerSpec
 from raidsim.model.core.errors import InputError
+from raidsim.model.disk.spec import DriveSpec
+from raidsim.model.file_system import FileSystemSettings
 from raidsim.model.files.quantities import parse_fraction, parse_size, parse_time
+from raidsim.model.kernels.spec import KernelSpec
+from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.designs.requirement import RequirementSpec
-from raidsim.tests.house import ROOT
+from raidsim.tests.house import ROOT, sources
 from raidsim.tests.manual_pages import pages
 
 _TABLE = re.compile(r"^\| (?:key|option|`service`) [^\n]*\| default \|[^\n]*\n\|[-|]+\|\n((?:\|.*\n)*)", re.MULTILINE)
@@ -106,3 +111,31 @@ def test_a_share_is_between_none_and_all() -> None:
         for beyond in (-0.01, 1.01):
             with pytest.raises(ValidationError):
                 value.validate_python(beyond)
+
+
+READ_BY_KIND = {"read_p99", "write_p99", "read_mean", "write_mean"}
+"""Limits of a requirement, which are looked up by direction and figure."""
+TOLD_ONLY = {"host_interface"}
+"""What a controller's entry says to people."""
+
+
+def test_every_field_is_read() -> None:
+    """Protects people from fields that are accepted and change nothing: code beside the description reads each, by its
+    name, its name with the unit of seconds, or its name as a word.
+    """
+    read: set[str] = set()
+    for path in sources().values():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                read.add(node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                read.add(node.value)
+    kinds: set[type[BaseModel]] = set()
+    _take(
+        ScenarioSpec | RequirementSpec | KernelSpec | DriveSpec | SolidStateSpec | ControllerSpec | FileSystemSettings,
+        kinds,
+    )
+    fields = {(kind.__name__, name) for kind in kinds for name in kind.model_fields}
+    assert len(fields) > 500
+    unread = {(kind, name) for kind, name in fields if not {name, f"{name}_s"} & read}
+    assert {name for _, name in unread} == READ_BY_KIND | TOLD_ONLY
