@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
@@ -84,3 +86,19 @@ def test_a_viewer_that_asks_every_second_sees_every_second(tmp_path: Path) -> No
             now[0] += 0.5
             assert looks.latest() is seen[-1]
     assert len(set(map(id, seen))) == 4
+
+
+def test_a_drive_that_a_fault_holds_up_is_busy(tmp_path: Path) -> None:
+    """Protects the utilization of a drive that is held up: the share of the time so far comes on top, up to 100 %."""
+    with served(tmp_path) as server, Client(tmp_path / "nbd.sock") as client:
+        for n in range(20):
+            client.read(n * 977 % 64 << 28, 4096)
+        _wait_for(server, READ, 20)
+        array = server.array
+        before = {each.name: each.utilization for each in array.usages()}
+        name = next(each.name for each in array.usages() if each.kind == "disk")
+        for share in (0.0, 0.1, 0.25, 2.0):
+            fault: Any = SimpleNamespace(held_s=share * array.span)
+            array.machine.faults[name] = fault
+            found = {each.name: each.utilization for each in array.usages()}
+            assert found == pytest.approx(before | {name: min(1.0, before[name] + share)})

@@ -137,6 +137,14 @@ def test_bad_input_is_refused(run: Run, study_file: Callable[..., str]) -> None:
     assert "unknown parameter 'heads'; expected: media rate, bus, all" in err
 
 
+def test_a_profile_of_a_choice_is_not_written(run: Run, study_file: Callable[..., str], tmp_path: Path) -> None:
+    """Protects profiles from values that the study does not have: --output beside --choose is refused at once."""
+    path = tmp_path / "profile.yaml"
+    status, err = run(study_file(), "--choose", "kernel=linux-2.4.26,linux-2.6.11", "--output", str(path))
+    assert (status, path.exists()) == (2, False)
+    assert err == ("error: --output: a profile of a choice; expected: once the study's file says what was chosen\n")
+
+
 @pytest.fixture
 def predictions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """What `predict --json` prints of a study that comes with raidsim, with a profile kept where it looks."""

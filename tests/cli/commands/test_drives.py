@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from raidsim.cli import main as cli
-from raidsim.model.drives.catalogue import CATALOGUE
+from raidsim.cli.commands.drives import _capacity
+from raidsim.model.drives.catalogue import CATALOGUE, drive
 from raidsim.validation.drives.check import trace_of
 
 Shown = tuple[object, str, str]
@@ -43,6 +44,20 @@ def test_check_prints_the_demerits(shown: Callable[..., Shown]) -> None:
     }
     assert rows["reads"][1:3] == ["5,115", "14.610"]
     assert rows["all"][5:7] == ["0.6", "%"]
+
+
+@pytest.mark.parametrize(
+    ("capacity", "disk", "flash"),
+    [
+        (999 * 10**9, "999 GB", "999 GB"),
+        (10**12, "1.0 TB", "1.00 TB"),
+        (3_840 * 10**9, "3.8 TB", "3.84 TB"),
+    ],
+)
+def test_capacities_are_in_the_makers_units(capacity: int, disk: str, flash: str) -> None:
+    """From 10^12 bytes on a drive has TB: one decimal for disks, two for flash."""
+    assert _capacity(drive("WD5000AAKS").model_copy(update={"capacity": capacity})) == disk
+    assert _capacity(drive("Intel-S4510-960GB").model_copy(update={"capacity": capacity})) == flash
 
 
 def test_check_of_a_drives_file_as_json(shown: Callable[..., Shown], tmp_path: Path) -> None:

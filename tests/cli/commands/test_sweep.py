@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -96,6 +97,17 @@ def test_only_the_figures_that_are_asked_for(capsys: pytest.CaptureFixture[str],
     assert out.index("read_p99 (ms)") < out.index("rate (MB/s)")
     ran(capsys, "--export", "grid.sqlite", "--csv", "b.csv")
     assert "write_mean_seconds" in Path("b.csv").read_text(encoding="utf-8").splitlines()[0]
+
+
+def test_a_page_has_as_many_figures_as_fit(capsys: pytest.CaptureFixture[str], file: Path) -> None:
+    """Beside its number a point has six columns: what varies and the first figures; all figures are in the CSV."""
+    figures = ["rate", "iops", "read_iops", "read_p99_seconds", "read_p50_seconds", "read_mean_seconds", "cpu"]
+    sweep_file(file.parent, vary=GRID, sample=None, name="grid.yaml", figures=figures)
+    _, out, _ = ran(capsys, file, "--workers", "0", "--csv", "a.csv")
+    header = Path("a.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert set(figures) <= set(header)
+    (titles,) = (line for line in out.splitlines() if "rate (MB/s)" in line)
+    assert len(re.split(r"\s{2,}", titles.strip())) == 1 + 6
 
 
 def test_an_alias_that_is_a_figure_too(capsys: pytest.CaptureFixture[str], file: Path) -> None:
