@@ -139,6 +139,22 @@ def test_what_cannot_be_done_is_answered_in_one_line(tmp_path: Path, line: bytes
         assert good["ok"]
 
 
+def test_limits_are_themselves_allowed(tmp_path: Path) -> None:
+    """Protects the limits of commands: each is allowed at its least and its most, and refused beyond."""
+    control = tmp_path / "control.sock"
+    with served(tmp_path, control=control) as server:
+        end = server.array.machine.arrays["md0"].members[0].capacity // 4096 * 4096
+        for factor, allowed in ((1, True), (1000, True), (0.999, False), (1000.1, False)):
+            assert tell(control, "slow", drive="disk0", factor=factor)["ok"] == allowed
+        for offset, size, retry, allowed in (
+            *((0, 4096, "0s", True), (0, 4096, "30s", True), (0, 4096, "30.1s", False)),
+            *((end - 4096, 4096, "1s", True), (end - 4096, 8192, "1s", False), (end + 4096, 4096, "1s", False)),
+            *((0, 0, "1s", False),),
+        ):
+            told_of = tell(control, "latent", drive="disk0", offset=f"{offset}B", size=f"{size}B", retry=retry)
+            assert told_of["ok"] == allowed, (offset, size, retry, told_of)
+
+
 def test_operators_cannot_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects the server: a line without an end, and more operators than there may be, are disconnected."""
     monkeypatch.setattr(module, "MOST_OPERATORS", 1)

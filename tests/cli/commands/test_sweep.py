@@ -108,6 +108,7 @@ def test_a_page_has_as_many_figures_as_fit(capsys: pytest.CaptureFixture[str], f
     assert set(figures) <= set(header)
     (titles,) = (line for line in out.splitlines() if "rate (MB/s)" in line)
     assert len(re.split(r"\s{2,}", titles.strip())) == 1 + 6
+    assert "read_p50" not in out
 
 
 def test_an_alias_that_is_a_figure_too(capsys: pytest.CaptureFixture[str], file: Path) -> None:
