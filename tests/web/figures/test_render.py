@@ -156,8 +156,12 @@ def test_the_bars_mark_what_limits() -> None:
     drawn = pictures.usage_bars(outcome().prediction)
     values = drawn["data"]["values"]
     assert values[0]["busy"] == max(value["busy"] for value in values)
-    assert values[0]["text"].endswith(("limits", "busiest"))
     assert all(value["busy"] >= 0.5 for value in values[1:])
+    (disk, *_) = (each for each in outcome().prediction.usages if each.kind == "disk")
+    for utilization, mark in ((0.5, "busiest"), (1.0, "limits")):
+        alone = replace(outcome().prediction, usages=(replace(disk, utilization=utilization),))
+        (value,) = pictures.usage_bars(alone)["data"]["values"]
+        assert (value["part"], value["text"]) == (disk.name, f"{100 * utilization:.0f} % {mark}")
 
 
 def test_latencies_rise_to_all_of_the_ios() -> None:
@@ -168,6 +172,11 @@ def test_latencies_rise_to_all_of_the_ios() -> None:
         shares = [value["share"] for value in values if value["op"] == op]
         assert shares == sorted(shares)
         assert shares[-1] == pytest.approx(100.0)
+        counted, known, done = bins[op.removesuffix("s")], {}, 0.0
+        for seconds, count in counted:
+            done += count
+            known[1e3 * seconds] = 100 * done / sum(each for _, each in counted)
+        assert all(value["share"] == known[value["ms"]] for value in values if value["op"] == op)
         assert len(shares) >= min(len(bins[op.removesuffix("s")]), 100) - 1, "at least 100 points, or all"
 
 

@@ -20,6 +20,7 @@ from raidsim.web.form.forms import (
     difference,
     field_of,
     fitted,
+    load_words,
     shorter,
     title,
     with_load_of,
@@ -190,3 +191,10 @@ def test_shorter_runs_and_titles() -> None:
 def test_every_field_is_offered_and_named() -> None:
     """Protects a new field from being forgotten: it has an offer and a name."""
     assert {each.name for each in fields(Form)} == set(FIELDS) == set(LABELS)
+
+
+def test_a_load_in_words_has_its_amount() -> None:
+    """Protects the words of a load: so many I/Os a second, or outstanding, of all jobs."""
+    form = replace(DEFAULT, iops=1234, depth=8, jobs=3)
+    assert "1,234 a second" in load_words(replace(form, how="rate"))
+    assert "24 outstanding" in load_words(replace(form, how="outstanding"))
