@@ -154,7 +154,7 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
         raise InputError("--drive", found, "expected: a drive that is large enough")
     machine = {
         "name": "measured machine",
-        **_computer(measured, max((job.jobs for job in jobs))),
+        **_computer(measured, max(job.jobs for job in jobs)),
         "links": {},
         "channels": {
             "port": {
