@@ -10,8 +10,6 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
 from ...api.studies import calibrated
@@ -26,6 +24,7 @@ from ...calibration.uncertainty.discrepancy import TABLE, load_table
 from ...calibration.uncertainty.learn_discrepancy import lacking, learn
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration, format_rate, format_size
+from ..support.table import Table
 from ..tables.predict import fit_lines, tables_console
 
 _FURTHEST = 3
@@ -186,7 +185,7 @@ def _print(found: Calibrated) -> None:
 
 
 def _starts(searches: Searches, profile: Profile) -> Table:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("start", justify="right")
     for heading in ("cost", "evaluations"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -208,7 +207,7 @@ def _starts(searches: Searches, profile: Profile) -> Table:
 
 
 def _parameters(found: Calibrated) -> Table:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("parameter")
     headings = ["prior", "fitted", "factor", "allowed"]
     if found.limits:
@@ -252,7 +251,7 @@ def _learn(files: list[Path], output: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({**table.model_dump(mode="json"), "lacking": without}))
     else:
-        shown = Table(title="How far predicted cells are off", title_justify="left", box=SIMPLE_HEAD)
+        shown = Table(title="How far predicted cells are off", title_justify="left")
         for heading in ("study", "class"):
             shown.add_column(heading)
         for heading in ("cells", "half", "68 %", "90 %"):

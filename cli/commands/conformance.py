@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ...api.support.progress import progress_text
@@ -18,6 +16,7 @@ from ...validation.conformance.base import KindResult, Miss, NotChecked
 from ...validation.conformance.kinds import KINDS
 from ...validation.conformance.run import check_kind, document, files_not_checked, kinds_to_run
 from ...validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
+from ..support.table import Table
 
 _WIDTH = 100
 _MOST_SHOWN = 20
@@ -89,7 +88,7 @@ def _cases(count: int) -> str:
 
 
 def _totals(results: list[KindResult]) -> Table:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("kind", no_wrap=True)
     for heading in ("cases", "matched", "share", "aim"):
         table.add_column(heading, justify="right", no_wrap=True)

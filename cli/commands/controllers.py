@@ -6,12 +6,11 @@ import json
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
 from ...model.controller.catalogue import ControllerSpec, controller, controller_names, controller_sources
 from ...model.files.quantities import format_size
+from ..support.table import Table
 from ..tables.catalogue import entry_document, entry_table, makers_rate, wide_console
 
 
@@ -41,7 +40,7 @@ def controller_document(name: str) -> dict[str, Any]:
 
 
 def _all() -> Table:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("controller", no_wrap=True)
     for heading in ("host link", "ports", "cache", "XOR", "command"):
         table.add_column(heading, justify="right", no_wrap=True)

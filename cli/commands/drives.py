@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
 from ...api.support.progress import progress_bar
@@ -38,6 +36,7 @@ from ...validation.prediction.data_sheets import (
     median_error,
     synced_write,
 )
+from ..support.table import Table
 from ..tables.catalogue import entry_document, entry_table, makers_rate, wide_console
 
 _NUMBERS = ("capacity", "rate", "access", "cache", "queue")
@@ -315,7 +314,7 @@ def _flash_row(spec: SolidStateSpec) -> tuple[str, ...]:
 
 
 def _table(first: str, numbers: tuple[str, ...], *words: str) -> Table:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column(first)
     for heading in numbers:
         table.add_column(heading, justify="right")

@@ -6,12 +6,11 @@ import json
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
 from ...model.file_system import file_system_names, file_system_settings, file_system_sources
 from ...model.files.quantities import format_size
+from ..support.table import Table
 from ..tables.catalogue import entry_document, entry_table, wide_console
 
 _JOURNALS = {"none": "none", "blocks": "of blocks", "records": "of records"}
@@ -43,7 +42,7 @@ def file_system_document(name: str) -> dict[str, Any]:
 
 
 def _all() -> Table:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("file system")
     for heading in ("block", "group"):
         table.add_column(heading, justify="right")

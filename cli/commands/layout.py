@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...api.layout import fields, layout_document, shown_rows, small_layout, title
@@ -23,6 +21,7 @@ from ...model.layouts import (
     layout_for,
 )
 from ..support.files import check_picture, write_picture
+from ..support.table import Table
 
 _MOST_DRAWN = 64
 _MOST_DISKS = 1000
@@ -116,8 +115,9 @@ def _print(layout: Layout, unit: int, rows: int | None, lost: frozenset[int]) ->
         if isinstance(layout, StripedLayout) and len(layout.zones) > 1:
             tables.append(_zone_table(layout))
     for table in tables:
-        # A map with columns cut off cannot be read: it takes the width it needs, wider than the screen if must be.
-        console.width = max(console.width, console.measure(table, options=console.options.update(width=10_000)).maximum)
+        if not console.is_terminal:  # a file has room for all columns side by side
+            wide = console.measure(table, options=console.options.update(width=10_000)).maximum
+            console.width = max(console.width, wide)
         console.print(table)
     if rest:
         console.print(f"... and {rest:,} more rows (--rows)", style="dim")
@@ -135,7 +135,7 @@ def _heading(layout: Layout, lost: frozenset[int] = frozenset()) -> Text:
 
 def _stripe_table(layout: Layout, unit: int, rows: int, lost: frozenset[int]) -> Table:
     padding = (0, 0) if layout.members > 12 else (0, 1)
-    table = Table(box=SIMPLE_HEAD, padding=padding, pad_edge=False)
+    table = Table(padding=padding, pad_edge=False)
     table.add_column("row", justify="right", style="dim", no_wrap=True)
     for member in range(layout.members):
         heading = f"disk {member}" if layout.members <= 8 else str(member)
@@ -162,7 +162,7 @@ def _style(text: str) -> str:
 
 
 def _zone_table(layout: StripedLayout) -> Table:
-    table = Table(title="zones", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table = Table(title="zones", title_justify="left", padding=(0, 1), pad_edge=False)
     for heading in ("first chunk", "chunks", "disks", "from row"):
         table.add_column(heading, justify="left" if heading == "disks" else "right", no_wrap=True)
     for zone in layout.zones:
@@ -172,7 +172,7 @@ def _zone_table(layout: StripedLayout) -> Table:
 
 
 def _segment_table(layout: LinearLayout) -> Table:
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table = Table(padding=(0, 1), pad_edge=False)
     for heading in ("disk", "from", "to", "size"):
         table.add_column(heading, justify="right", no_wrap=True)
     for start, size, member, _ in layout.segments:

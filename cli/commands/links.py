@@ -7,14 +7,13 @@ import json
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
 from ...model.core.errors import InputError
 from ...model.files.catalogue_file import SourcedValue
 from ...model.links.catalogue import LinkModel, link_model, link_names, link_sources
 from ...model.network.protocols import protocol, protocol_names, protocol_sources
+from ..support.table import Table
 from ..tables.catalogue import entry_document, entry_table, makers_rate, wide_console
 
 
@@ -74,7 +73,7 @@ def _words(found: LinkModel) -> str:
 
 
 def _all() -> Table:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("link", no_wrap=True)
     for heading in ("to the host", "to the drives"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -97,7 +96,7 @@ def _all() -> Table:
 
 def _protocols() -> Table:
     """What a network in front of a machine may speak."""
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("protocol", no_wrap=True)
     for heading in ("CPU a request", "sends", "receives", "client adds", "outstanding", "threads"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
 from ...api.support.progress import progress_bar
@@ -20,6 +18,7 @@ from ...calibration.measurement.measure import Job, Measurement, default_folder,
 from ...calibration.measurement.target import Target, find_target, make_file, takes_direct
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration, format_rate, format_size, parse_size
+from ..support.table import Table
 from ..tables.catalogue import wide_console
 
 _LONGEST_S = 3600.0
@@ -116,7 +115,7 @@ def _show(measurement: Measurement) -> None:
     what = f"{format_size(settings.size)}{' of a file' if settings.target == 'file' else ''}{on}"
     how = f"{settings.engine}, {'direct' if settings.direct else 'buffered'}, {format_duration(settings.seconds)} a job"
     console.print(Text(f"{what}: {how}"))
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("job")
     for heading in ("rate", "I/Os a second", "mean", "p99"):
         table.add_column(heading, justify="right")

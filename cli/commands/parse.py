@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...calibration.formats.detect import read_report
 from ...calibration.formats.report import Figure, Report
 from ...model.files.quantities import format_duration, format_rate
+from ..support.table import Table
 from ..tables.catalogue import wide_console
 
 _NOT_SHOWN = "_bin"
@@ -56,7 +55,7 @@ def _show(console: Console, path: Path, report: Report) -> None:
 def _show_all(console: Console, report: Report, shown: list[Figure], common: dict[str, str]) -> None:
     """A row for each figure."""
     contexts = [", ".join(f"{name} {value}" for name, value in each.context if name not in common) for each in shown]
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("figure")
     table.add_column("value", justify="right")
     table.add_column("line", justify="right")
@@ -80,7 +79,7 @@ def _show_many(console: Console, report: Report, shown: list[Figure], common: di
     for figure in shown:
         of = [f"{name} {value}" for name, value in figure.context if name not in (*common, _REPORT, _TIME)]
         values.setdefault((figure.name, ", ".join(of)), []).append(figure)
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("figure")
     for name in ("mean", "least", "most", "number"):
         table.add_column(name, justify="right")

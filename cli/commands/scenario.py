@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...model.core.errors import InputError
@@ -21,6 +19,7 @@ from ...scenarios.documents.text import changed_text, plain_text
 from ...scenarios.documents.written import written
 from ..support.files import write_file
 from ..support.options import SetOption
+from ..support.table import Table
 
 
 def schema_command(
@@ -80,7 +79,7 @@ def _list(as_json: bool) -> None:
         listed = [{"name": name, "summary": summary} for name, summary in scenarios.items()]
         typer.echo(json.dumps({"scenarios": listed}))
         return
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("scenario", no_wrap=True)
     table.add_column("what it is")
     for name, summary in scenarios.items():

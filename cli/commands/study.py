@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...api.support.progress import progress_bar
@@ -22,6 +20,7 @@ from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
 from ...model.files.quantities import format_duration
 from ..support.files import write_file
+from ..support.table import Table
 from ..tables.predict import tables_console
 
 _ACTIONS = ("new", "check")
@@ -101,7 +100,7 @@ def _print_moved(console: Console, found: StudyCheck) -> None:
     title = (
         f"Numbers that move a cell most, by one standard deviation of a usual prior (runs {', '.join(found.looked_at)})"
     )
-    table = Table(title=title, title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table = Table(title=title, title_justify="left", title_style="")
     table.add_column("number", overflow="fold")
     table.add_column("prior", justify="right")
     table.add_column("moves", justify="right")
@@ -139,7 +138,7 @@ def studies_command(
         ]
         typer.echo(json.dumps({"studies": rows}))
         return
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     for heading in ("study", "title", "author", "date"):
         table.add_column(heading)
     for heading in ("calibrate", "predict", "claims", "missing"):

@@ -8,9 +8,7 @@ from typing import Annotated, Any
 
 import typer
 import yaml
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from ...api.support.progress import progress_bar
 from ...model.core.errors import InputError
@@ -22,6 +20,7 @@ from ...scenarios.traces.reading import Trace, open_trace
 from ...scenarios.traces.summary import DeviceSummary, TraceSummary, summarised
 from ...scenarios.traces.touched import PIECE
 from ..support.options import OnErrorOption, skips_malformed
+from ..support.table import Table
 
 _MOST_SHOWN = 10
 
@@ -59,7 +58,7 @@ def _show(console: Console, trace: Trace, summary: TraceSummary) -> None:
     for name, value in _facts(trace, summary):
         facts.add_row(name, value)
     console.print(facts)
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table = Table(padding=(0, 1), pad_edge=False)
     for column in ("device", "I/Os", "reads", "read", "written", "in order", "varies", "up to"):
         table.add_column(column, justify="left" if column == "device" else "right")
     shown = sorted(summary.devices.items(), key=lambda item: -item[1].records)[:_MOST_SHOWN]

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import IO, Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...model.core.errors import InputError
@@ -23,6 +21,7 @@ from ...model.programs.postmark import PostMark, log_lines
 from ...model.programs.postmark_report import Clock, report
 from ...model.programs.postmark_script import transcript
 from ..support.files import whole_file
+from ..support.table import Table
 from ..support.workload_programs import OPTIONS, Asked, phases_of
 
 _WIDTH = 100
@@ -165,7 +164,7 @@ def _show(phases: Mapping[str, Mapping[str, int]]) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(width=_WIDTH, highlight=False)
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     for heading in ("phase", "call"):
         table.add_column(heading, no_wrap=True)
     table.add_column("times", justify="right", no_wrap=True)

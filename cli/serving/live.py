@@ -7,12 +7,12 @@ from contextlib import suppress
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from ...model.files.quantities import format_duration, format_size
 from ...serve.recent import Look
 from ...serve.server import Server
+from ..support.table import Table
 
 EVERY_S = 1.0
 """Seconds between two pictures: drawing takes some 10 ms of CPU time, by which answers may be late."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import ceil
 
-from rich.table import Table
 from rich.text import Text
 
 from ...model.files.quantities import format_duration, format_size
 from ...serve.counts import MOST_LATE
 from ...serve.server import Server
+from ..support.table import Table
 from ..tables.run import rebuild_line, run_console
 from ..tables.usages import print_usages
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...calibration.uncertainty.model_interval import evidence_lines
@@ -18,6 +16,7 @@ from ...scenarios.advice.verdict import Attainable, Verdict
 from ...scenarios.designs.designs import Family
 from ...scenarios.designs.requirement import RequirementSpec
 from ...scenarios.designs.room import room
+from ..support.table import Table
 from .advice_document import room_at_load
 
 _ALL_CERTAIN = ("failures", "capacity", "budget", "rack units", "power", "links")
@@ -115,8 +114,7 @@ def _effort(advice: Advice) -> str:
 
 def _ranking(advice: Advice) -> Table:
     priced = any(each.facts.cost is not None for each in advice.ranked)
-    table = Table(title="Meets it", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    table.collapse_padding, table.pad_edge = True, False
+    table = Table(title="Meets it", title_justify="left", title_style="bold", collapse_padding=True, pad_edge=False)
     table.add_column("layout", overflow="fold")
     headings = ["drives", *(["cost"] if priced else []), "TB", "fail"]
     headings += [f"{op}\np99" for op in advice.requirement.load.ops]
@@ -146,7 +144,7 @@ def _ranking(advice: Advice) -> Table:
 
 def _beaten(beaten: Sequence[Verdict], ops: Sequence[str]) -> Table:
     """Designs that were not run to the end, as another chunk is clearly faster."""
-    table = Table(title="Slower than another chunk", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table = Table(title="Slower than another chunk", title_justify="left", title_style="bold")
     table.add_column("layout", overflow="fold")
     for op in ops:
         table.add_column(f"{op}\np99", justify="right", no_wrap=True)
@@ -183,7 +181,7 @@ def _rooms(advice: Advice) -> Table | None:
     racked, powered, asked = wanted.chassis is not None, _tells_power(advice), wanted.energy_price is not None
     if not racked and not powered:
         return None
-    table = Table(title="What it takes", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table = Table(title="What it takes", title_justify="left", title_style="bold")
     table.add_column("layout", overflow="fold")
     headings = ["drives", *(["U"] if racked else [])]
     headings += ["W at this\nload", "W with all\nbusy", "kWh\na year"] if powered else []
@@ -267,7 +265,7 @@ def _print_failures(console: Console, advice: Advice) -> None:
 
 
 def _slow(failed: Sequence[Verdict]) -> Table:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("layout", overflow="fold")
     for heading in ("needs", "IOPS"):
         table.add_column(heading, justify="right", no_wrap=True)

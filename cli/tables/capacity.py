@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...model.layouts import LEVELS
 from ...model.layouts.factory import level_name
 from ...scenarios.advice.endurance import Endurance
 from ...scenarios.designs.capacity import CapacityPlan, PlannedPower
+from ..support.table import Table
 
 
 def print_capacity(console: Console, level: str, drive_bytes: int, plan: CapacityPlan, iops: float | None) -> None:
@@ -18,7 +17,7 @@ def print_capacity(console: Console, level: str, drive_bytes: int, plan: Capacit
     spares = f", {plan.spares} of them spare" if plan.spares else ""
     title = f"{LEVELS[level_name(level)].label} of {plan.drives} drives of {drive_bytes / 1e12:.4g} TB{spares}"
     console.print(Text(title, style="bold"))
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("")
     for unit in ("TB", "TiB", "of raw"):
         table.add_column(unit, justify="right")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...model.files.catalogue_file import SourcedValue
+from ..support.table import Table
 
 
 def wide_console() -> Console:
@@ -42,7 +41,7 @@ def entry_document(name: str, values: Mapping[str, Any], sources: Mapping[str, S
 
 def entry_table(sources: Mapping[str, SourcedValue]) -> Table:
     """Return one entry as it is written in its file."""
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("field")
     table.add_column("value", justify="right")
     table.add_column("from")

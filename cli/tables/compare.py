@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...api.support.figures import (
@@ -33,6 +31,7 @@ from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.tuning import ServiceSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.running.full_load import without_phases
+from ..support.table import Table
 from .power import no_figure, watts_words
 
 _LONG_S = 7 * 86400.0
@@ -93,16 +92,16 @@ def _how(found: Comparison, settings: Settings, span: int | None) -> list[str]:
     return lines
 
 
-def _table(title: str, columns: Sequence[str], whole: bool = True, parts: bool = False) -> Table:
-    """A table of designs, or of `parts` of designs by number; `whole` cells are not broken into lines."""
-    table = Table(title=title, box=SIMPLE_HEAD)
+def _table(title: str, columns: Sequence[str], texts: Sequence[str] = (), parts: bool = False) -> Table:
+    """A table of designs, or of `parts` of designs by number; columns hold figures, except for those in `texts`."""
+    table = Table(title=title, keys=2)
     if parts:
         table.add_column("load or\nphase", no_wrap=True)
     table.add_column("design" if parts else "", justify="right", no_wrap=True)
     if not parts:
         table.add_column("design", min_width=6)
     for column in columns:
-        table.add_column(column, justify="right", no_wrap=whole)
+        table.add_column(column, justify="left" if column in texts else "right")
     return table
 
 
@@ -168,7 +167,7 @@ def _differences_of_parts(designs: Sequence[Measured], parts: Sequence[str], bas
 def _reports(designs: Sequence[Measured], baseline: int) -> Table:
     """What programs report, figure by figure."""
     title = f"What the programs report, and run by run against design {baseline}"
-    table = Table(title=title, box=SIMPLE_HEAD)
+    table = Table(title=title, keys=2)
     for column in ("figure", "design"):
         table.add_column(column, no_wrap=True)
     for column in ("value", "difference (%)"):
@@ -232,7 +231,7 @@ def _facts(designs: Sequence[Measured]) -> Table:
 
 
 def _rebuilds(designs: Sequence[Measured]) -> Table:
-    table = _table("Rebuild of a drive", ["idle", "set by", "under the load", "set by"], whole=False)
+    table = _table("Rebuild of a drive", ["idle", "set by", "under the load", "set by"], texts=["set by"])
     for each in designs:
         times = each.rebuild
         if times is None:
@@ -307,7 +306,7 @@ def _curve(each: Measured) -> Table:
         f"Load curve of design {each.design.number}, {each.design.label}: up to {curve.saturation_iops:,.0f} I/Os per s"
         f"{_of_which_load(each)}"
     )
-    table = Table(title=title, box=SIMPLE_HEAD)
+    table = Table(title=title)
     ops = [op for op in ("read", "write") if any(f"{op}_mean_seconds" in point.figures for point in curve.points)]
     for column in ("offered\n(1/s)", "done\n(1/s)", "mean\n(ms)", "p99\n(ms)"):
         table.add_column(column, justify="right")

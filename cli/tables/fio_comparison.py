@@ -6,14 +6,13 @@ import json
 from collections.abc import Sequence
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
 from ...calibration.fio_study.comparison import Compared, missing
 from ...model.files.quantities import format_duration
 from ...scenarios.fio.output.json_document import json_document
 from ...scenarios.fio.result import FioRun
+from ..support.table import Table
 from .run import run_console
 
 _NAMES = {"rate": "MB/s", "iops": "IOPS", "clat_mean": "clat mean", "clat_p99": "clat p99"}
@@ -44,7 +43,7 @@ def show_comparison(run: FioRun, rows: Sequence[Compared], measured: str, form: 
         }
         typer.echo(json.dumps(found, allow_nan=False))
         return
-    table = Table(title=f"Predicted and {measured}", title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table = Table(title=f"Predicted and {measured}", title_justify="left", title_style="")
     for column in ("job", "direction", "figure"):
         table.add_column(column)
     for column in ("measured", "predicted", "ratio"):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...calibration.fit.profile import Profile
 from ...validation.prediction.comparison import Claimed, Compared, StudyComparison, ZeroCompared, summarise, summary
+from ..support.table import Table
 
 _NOTEWORTHY_PCT = 40.0
 """Errors above this are explained below the tables."""
@@ -77,7 +76,7 @@ def print_all(console: Console, comparisons: Sequence[StudyComparison], failed: 
 
 
 def _studies(title: str, comparisons: Sequence[StudyComparison], failed: Iterable[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title=title, title_justify="left")
     table.add_column("study", no_wrap=True)
     for heading in ("cells", "median", "p90", "worst", "in interval", "claims held", "missing"):
         table.add_column(heading, justify="right")
@@ -105,7 +104,7 @@ def _figures(total: dict[str, Any]) -> list[str]:
 
 
 def _parameters(profile: Profile) -> Table:
-    table = Table(title="Fitted parameters", title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title="Fitted parameters", title_justify="left")
     table.add_column("parameter")
     for heading in ("factor", "standard error", "prior"):
         table.add_column(heading, justify="right")
@@ -128,7 +127,7 @@ def _doubts(profile: Profile) -> list[str]:
 def _cells(heading: str, cells: Sequence[Compared]) -> Table:
     units = list(dict.fromkeys(compared.unit for compared in cells))
     one = units[0] if len(units) == 1 else None
-    table = Table(title=f"{heading} ({one})" if one else heading, title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title=f"{heading} ({one})" if one else heading, title_justify="left")
     table.add_column("cell", overflow="fold")
     for column in ("measured", "predicted", "error", "90 % interval"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -146,7 +145,7 @@ def _cells(heading: str, cells: Sequence[Compared]) -> Table:
 
 
 def _zeros(cells: Sequence[ZeroCompared]) -> Table:
-    table = Table(title="Cells with a 0, which have no ratio", title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title="Cells with a 0, which have no ratio", title_justify="left")
     table.add_column("cell", overflow="fold")
     for column in ("measured", "predicted", "unit", "agrees up to", ""):
         table.add_column(column, justify="right", no_wrap=True)
@@ -164,7 +163,7 @@ def _digits(value: float, most: int) -> str:
 
 
 def _claims(claims: Sequence[Claimed]) -> Table:
-    table = Table(title="Claims of the report", title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title="Claims of the report", title_justify="left")
     table.add_column("claim")
     table.add_column("ratio", justify="right", no_wrap=True)
     table.add_column("allowed", justify="right", no_wrap=True)

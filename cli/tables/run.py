@@ -6,9 +6,7 @@ import math
 from collections.abc import Iterator
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...calibration.uncertainty.model_interval import RunIntervals
@@ -28,6 +26,7 @@ from ...scenarios.running.base.power import drive_power
 from ...scenarios.running.base.prediction import Prediction, RebuildProgress
 from ...scenarios.running.base.wear import WARRANTY_YEARS, DriveWear
 from ...scenarios.running.steady_state import SATURATED_PRECISION
+from ..support.table import Table
 from .power import power_line
 from .usages import print_usages
 
@@ -244,7 +243,7 @@ def _scale_lines(scale: int) -> list[str]:
 
 def _latencies(spec: ScenarioSpec, prediction: Prediction) -> Table:
     of_cache = " of the page cache's I/Os" if spec.workload.kind not in ("load", "several") else ""
-    table = Table(title=f"Latency{of_cache} (ms)", title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table = Table(title=f"Latency{of_cache} (ms)", title_justify="left", title_style="")
     table.add_column("")
     for column in _COLUMNS:
         table.add_column(column, justify="right", no_wrap=True)
@@ -259,7 +258,7 @@ def _latencies(spec: ScenarioSpec, prediction: Prediction) -> Table:
 def _loads(prediction: Prediction) -> Table:
     """What each of several loads gets."""
     together = "all together, over the day; below: each load while it runs" if prediction.phases else "all together"
-    table = Table(title=f"Loads (above: {together})", title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table = Table(title=f"Loads (above: {together})", title_justify="left", title_style="")
     table.add_column("load")
     times = [f"{op} {name} (ms)" for op in ("read", "write") for name in ("mean", "p99")]
     for column in ("MB/s", "I/Os per s", *times):
@@ -275,7 +274,7 @@ def _loads(prediction: Prediction) -> Table:
 
 def _phases(prediction: Prediction) -> Table:
     """A row for each phase of a day and each load in it; the figures above are the mean of the day."""
-    table = Table(title="Phases (above: the day)", title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table = Table(title="Phases (above: the day)", title_justify="left", title_style="")
     table.add_column("phase")
     for column in ("MB/s", "reads/s", "writes/s", "read mean (ms)", "write mean (ms)", "bottleneck"):
         table.add_column(column, justify="left" if column == "bottleneck" else "right")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...calibration.sensitivity.parameters import assumed_sds
@@ -15,6 +13,7 @@ from ...calibration.sensitivity.runs import Sensitivity, figure_dimension
 from ...calibration.sensitivity.sensitivity import Effect, Share
 from ...calibration.study.figures import Dimension
 from ...model.files.quantities import format_duration
+from ..support.table import Table
 
 _SHOWN = 0.05
 """Effects (percent) below this would be shown as 0.0."""
@@ -76,7 +75,7 @@ def _strength(found: Sensitivity, position: int) -> str:
 
 
 def _table(found: Sensitivity) -> Table:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table()
     table.add_column("parameter", overflow="fold")
     table.add_column("sd", justify="right", no_wrap=True)
     screened = found.screening is not None

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from ...scenarios.advice.standings import Standing, Standings
+from ..support.table import Table
 
 _ROWS = 20
 """Lines of the table: a terminal is not longer."""
@@ -29,7 +28,7 @@ def standings_table(standings: Standings) -> Table:
     """The ranking so far: what is not out yet, and the number of those that are."""
     ranked = standings.ranked()
     going = [each for each in ranked if not each.fails]
-    table = Table(title=f"{standings.requirement.name}: so far", title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title=f"{standings.requirement.name}: so far", title_justify="left")
     table.add_column("layout", overflow="fold")
     for heading in ("cost", "TB", "drives busy", *(f"{op} p99 (ms)" for op in standings.requirement.load.ops)):
         table.add_column(heading, justify="right", no_wrap=True)

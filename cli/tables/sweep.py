@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...api.support.figures import heading, scaled, usual, value_words
@@ -18,6 +16,7 @@ from ...model.statistics import Estimate
 from ...scenarios.questions.replications import mean_of_replications
 from ...scenarios.sweeps.axes import Cell
 from ...scenarios.sweeps.result_store import ResultStore, RunRow, SweepRecord
+from ..support.table import Table
 
 _WIDTH = 100
 _MOST_POINTS = 20
@@ -101,7 +100,7 @@ def _shown_points(store: ResultStore, record: SweepRecord, figure: str) -> list[
 
 
 def _points_table(record: SweepRecord, points: Sequence[PointSummary], figures: Sequence[str]) -> Table:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table(keys=1 + len(record.paths))
     table.add_column("point", justify="right")
     for path in record.paths:
         table.add_column(Text(path), justify="right", overflow="fold")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...model.files.quantities import format_duration
 from ...model.statistics.usage import DRIVES, SATURATED, Usage
 from ...scenarios.running.base.prediction import Prediction
+from ..support.table import Table
 
 _MANY = 9
 """Parts of a kind from which they share a line."""
@@ -29,7 +28,7 @@ def _usages(prediction: Prediction, all_parts: bool) -> Table:
     """What each part did, many alike on one line; a drive's queue is the mean number of commands inside it."""
     seconds = prediction.measured_s
     title = f"Utilization over {format_duration(seconds)}"
-    table = Table(title=title, title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table = Table(title=title, title_justify="left", title_style="")
     table.add_column("part", min_width=4)  # breaks where the numbers need the room
     for column in ("busy", "queue", "reads/s", "writes/s", "MB/s"):
         table.add_column(column, justify="right", no_wrap=True)

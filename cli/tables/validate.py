@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...validation.prediction.baseline_comparison import GROUPINGS, Judged, grouped, matches, weaknesses
@@ -23,6 +21,7 @@ from ...validation.report.report import (
     unanswered,
 )
 from ...validation.report.words import conformance_words, fit_warnings, percent, standings
+from ..support.table import Table
 from .predict import print_all
 
 _RED = "red"
@@ -59,7 +58,7 @@ def _print_part(console: Console, part: Report) -> None:
 
 
 def _table(title: str, words: Sequence[str], numbers: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title=title, title_justify="left")
     for word in words:
         table.add_column(word, no_wrap=True)
     for number in numbers:

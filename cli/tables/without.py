@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...validation.prediction.without import MOVED_PCT, CellChange, StudyWithout, Without
 from ...validation.report.words import percent
+from ..support.table import Table
 
 _RED = "red"
 
@@ -43,7 +42,7 @@ def conformance_line(each: Without, kind: str) -> str:
 def print_without(console: Console, found: Sequence[Without]) -> None:
     """The table of all mechanisms, and which of them change nothing."""
     order = sorted(found, key=lambda each: (not each.moved, -(each.moved[0][1].change_pct if each.moved else 0.0)))
-    table = Table(title="Without a mechanism", title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title="Without a mechanism", title_justify="left")
     for heading in ("off", "largest change of a predicted cell"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "off")
     for heading in ("cells", "error with", "without", "claims", "recordings"):
