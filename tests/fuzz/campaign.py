@@ -25,7 +25,9 @@ except ImportError:
         "error: make fuzz: the module atheris is missing; expected: pip install 'raidsim[fuzz]' (CPython 3.11-3.13)"
     )
 
-with atheris.instrument_imports(include=["raidsim"]):
+from raidsim.tests.fuzz.hushed import hushed
+
+with hushed("INFO: Instrumenting "), atheris.instrument_imports(include=["raidsim"]):
     from raidsim.tests.fuzz import targets
     from raidsim.tests.fuzz.check import LONGEST
     from raidsim.tests.fuzz.seeds import CORPUS, seeds
