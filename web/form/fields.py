@@ -43,8 +43,9 @@ class Form:
     loads, pattern_b, block_b, read_b, how_b, amount_b, pattern_c, block_c, read_c, how_c, amount_c
         Loads at the same time, and the second and the third of them: `amount` I/Os outstanding, I/Os per second, or
         users with one I/O each.
-    parts, hours, read_2, pattern_2, block_2, depth_2, iops_2
-        Whether the day has another part, how many hours of it that is, and what is other then.
+    parts, hours, read_2, pattern_2, block_2, depth_2, iops_2, loads_2
+        Whether the day has another part, how many hours of it that is, what the first load does then, and how many
+        loads go on.
     length, seed
         How much is simulated, and the random numbers.
     fail_at
@@ -105,6 +106,7 @@ class Form:
     block_2: int = 256
     depth_2: int = 4
     iops_2: int = 100
+    loads_2: int = 1
     length: str = "normal"
     seed: int = 0
     fail_at: int = 30
@@ -167,6 +169,7 @@ LABELS = {
     "block_2": "Block then (KiB)",
     "depth_2": "Outstanding I/Os of each job then",
     "iops_2": "I/Os per second of all jobs then",
+    "loads_2": "Loads at the same time then",
     "length": "Length of the run",
     "seed": "Random seed",
     "fail_at": "A disk fails after (% of the run)",

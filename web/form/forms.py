@@ -27,7 +27,7 @@ THINK_TIME = "100ms"
 _IN_TITLE = ("level", "disks", "drive", "spares", "controller", "cipher", "network", "port")
 MORE_LOAD_FIELDS = ("loads", *(f"{name}_{which}" for which in MORE_LOADS for name in OF_A_LOAD))
 """What is of the loads at the same time as the first."""
-_OTHER_PART = ("parts", "hours", "read_2", "pattern_2", "block_2", "depth_2", "iops_2")
+_OTHER_PART = ("parts", "hours", "read_2", "pattern_2", "block_2", "depth_2", "iops_2", "loads_2")
 _ONE_PART = ("pattern", "block", "read", "hot", "how", "independent", "depth", "jobs", "iops")
 LOAD_FIELDS = (*_ONE_PART, *MORE_LOAD_FIELDS, *_OTHER_PART, "length", "seed", "fail_at")
 """What is the load's and the run's, so that two designs can be compared under the same."""
@@ -66,14 +66,19 @@ def can_fail(form: Form) -> bool:
     )
 
 
+def first_load(form: Form) -> Form:
+    """The form with the first load of the first part of its day alone, all day long."""
+    return changed(first_part(form), {field: getattr(DEFAULT, field) for field in MORE_LOAD_FIELDS})
+
+
 def first_part(form: Form) -> Form:
-    """The form with its first load alone, all day long."""
-    return changed(form, {field: getattr(DEFAULT, field) for field in (*MORE_LOAD_FIELDS, *_OTHER_PART)})
+    """The form with the loads of the first part of its day all day long."""
+    return changed(form, {field: getattr(DEFAULT, field) for field in _OTHER_PART})
 
 
 def other_part(form: Form) -> Form:
-    """The form with the load of the other part of its day all day long."""
-    later = {name: getattr(form, f"{name}_2") for name in ("read", "pattern", "block", "depth", "iops")}
+    """The form with the loads of the other part of its day all day long: the first one changes, others may pause."""
+    later = {name: getattr(form, f"{name}_2") for name in ("read", "pattern", "block", "depth", "iops", "loads")}
     return changed(first_part(form), {**later, "hot": "even" if form.pattern_2 == "sequential" else form.hot})
 
 
@@ -127,11 +132,12 @@ def scenario_data(form: Form, lengths: Sequence[tuple[float, float]]) -> dict[st
     else:
         found["workload"] = {**_load(form), **_lengths(*lengths[0])}
     if form.parts:
-        later = {**_load_part(other_part(form)), **_lengths(*lengths[-1])}
-        found["workload"]["phases"] = [
-            {"name": "first", "lasts": f"{24 - form.hours}h"},
-            {"name": "other", "lasts": f"{form.hours}h", **later},
-        ]
+        first, later = {"name": "first", "lasts": f"{24 - form.hours}h"}, _load_part(other_part(form))
+        other = {"name": "other", "lasts": f"{form.hours}h", **_lengths(*lengths[-1])}
+        if form.loads > 1:
+            names = [load["name"] for load in found["workloads"]]
+            later = {"workloads": [{"name": names[0], **later}, *names[1 : form.loads_2]]}
+        found["workload"]["phases"] = [first, {**other, **later}]
     found["seed"] = form.seed
     return found
 

@@ -32,7 +32,7 @@ DETAILS = (
 )
 LOAD = ("pattern", "block", "read", "hot", "how", "depth", "iops", "jobs", "independent")
 NETWORK = ("network", "port", "clients", "nfsd")
-PARTS = ("parts", "hours", "pattern_2", "block_2", "read_2", "depth_2", "iops_2")
+PARTS = ("parts", "hours", "pattern_2", "block_2", "read_2", "depth_2", "iops_2", "loads_2")
 RUN = ("length", "seed")
 
 HELP = {
@@ -63,6 +63,7 @@ HELP = {
     "nfsd": "Each thread works on one request at a time.",
     "loads": "For example a backup next to the users. The page Result has the figures of each load.",
     "parts": "For example a backup at night. Each part is simulated alone; the result is the mean of the day.",
+    "loads_2": "1: the first load alone. The others do the same as in the rest of the day.",
     "length": "How many I/Os are simulated; longer runs have narrower intervals.",
     "seed": "Starts the random numbers; the same seed gives the same result to the last digit.",
 }

@@ -12,9 +12,10 @@ from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.figures import drawings
 from raidsim.web.figures.report import report_html
 from raidsim.web.figures.tables import Table, loads_table, phases_table
-from raidsim.web.form.choices import offer
+from raidsim.web.form.choices import Range, offer
 from raidsim.web.form.fields import DEFAULT, Form
-from raidsim.web.form.forms import built, can_fail, first_part, fitted, load_words, title
+from raidsim.web.form.forms import built, can_fail, first_load, fitted, load_words, title
+from raidsim.web.form.state import State, from_query, to_query
 from raidsim.web.work.explain import variants
 from raidsim.web.work.task import Progress
 from raidsim.web.work.tasks import RunTask
@@ -77,15 +78,37 @@ def test_loads_at_the_same_time_have_figures_of_their_own() -> None:
     rates = {name: float(row[1] or 0) for name, row in rows.items()}
     assert rates["load2"] == pytest.approx(20, rel=0.25)
     assert 60 < rates["load3"] < 100, "ten users who think for 100 ms"
-    alone = built(first_part(form)).spec
+    alone = built(first_load(form)).spec
     assert alone is not None
     assert rates["load1"] < 0.95 * sum(simulate(alone).iops.values())
     assert "; with random reads of 8 KiB, 10 users" in load_words(form)
     assert [load_words(replace(form, loads=loads)).count("; with ") for loads in (1, 2, 3)] == [0, 1, 2]
     assert not can_fail(form)
     assert {"positioning", "queueing"}.isdisjoint(each.name for each in variants(form))
-    assert offer("parts", form) is None
     assert offer("loads", made(replace(DEFAULT, network="nfs4"))) is None
+
+
+def test_several_loads_may_change_over_the_day() -> None:
+    """Protects each load of each part: the first one changes, the second goes on, the third pauses."""
+    day = Form(length="short", bitmap=False, loads=3, how="rate", iops=50, parts=True, iops_2=100, loads_2=2)
+    form = made(day)
+    assert (form.parts, form.loads, form.loads_2) == (True, 3, 2)
+    spec = built(form).spec
+    assert spec is not None
+    found = simulate(spec)
+    rows = {str(row[0]): float(row[1] or 0) for row in phases_table(found).rows}
+    assert list(rows) == [
+        *("first", "first: load1", "first: load2", "first: load3"),
+        *("other", "other: load1", "other: load2"),
+    ]
+    assert rows["first: load1"] == pytest.approx(50, rel=0.3)
+    assert rows["other: load1"] == pytest.approx(100, rel=0.3)
+    assert rows["first: load2"] == pytest.approx(rows["other: load2"], rel=0.5) == pytest.approx(20, rel=0.5)
+    words = load_words(form).partition("; for 8 h a day ")
+    assert [part.count("; with ") for part in words] == [2, 0, 1]
+    assert offer("loads_2", made(replace(day, loads=2, loads_2=2))) == Range(1, 2)
+    assert offer("loads_2", made(replace(day, loads=1))) is None
+    assert from_query({name: [str(value)] for name, value in to_query(State(form)).items()})[0].form == form
 
 
 def test_what_makes_no_sense_is_not_asked_for() -> None:
