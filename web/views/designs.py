@@ -36,6 +36,7 @@ from ..form.state import MOST_KEPT
 from ..work.explain import mean_latency, total_iops, variants
 from ..work.tasks import CompareTask, CoursePart, Explained, ExplainTask, FailureCourse, FailureTask
 from ..work.uploaded_file import DIFFERS, failing, file_variants, other
+from .one_design import needs_one_load
 from .render import asked, download, picture, table
 from .session import Subject, set_form, set_kept, widget_key
 
@@ -240,7 +241,7 @@ def _mean_latency(parts: Sequence[CoursePart]) -> float | None:
 def show_explain(subject: Subject) -> None:
     """What each mechanism costs, from runs without it."""
     if subject.form is None and not isinstance(_spec(subject).workload, LoadSpec):
-        st.info("This view needs a load of direct I/O; this file has a workload of another kind.")
+        st.info(needs_one_load("Explain", _spec(subject)))
         return
     st.markdown("Runs the design again with one mechanism at a time switched off, and says what the difference is.")
     found: Explained | None = asked("explain", subject.key, lambda: _explain_task(subject), "Explain")

@@ -17,6 +17,7 @@ from ...api.support.explorer import (
     scenario_interval,
 )
 from ...model.files.quantities import format_duration
+from ...scenarios.description.any_workload import LoadsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ..figures import pictures, tables
@@ -151,7 +152,7 @@ def show_curve(subject: Subject) -> None:
     """Response time against offered load."""
     spec, scenario = _spec(subject), _scenario(subject)
     if subject.form is None and not isinstance(spec.workload, LoadSpec):
-        st.info("A load curve needs a load of direct I/O; this file has a workload of another kind.")
+        st.info(needs_one_load("A load curve", spec))
         return
     if subject.form is not None:
         scenario = built(shorter(first_load(subject.form))).scenario or scenario
@@ -178,6 +179,9 @@ def show_curve(subject: Subject) -> None:
 def show_ios(subject: Subject) -> None:
     """The first I/Os, and the commands that each became."""
     st.markdown("What one I/O of the load becomes on the disks: thick bars are service, thin lines are waits.")
+    recorded = recorded_words(_spec(subject))
+    if recorded:
+        st.markdown(plain(recorded))
     timeline: Timeline | None = asked(
         "ios", subject.key, lambda: TimelineTask(_scenario(subject)), "Record single I/Os", auto=True
     )
@@ -207,6 +211,20 @@ def show_ios(subject: Subject) -> None:
     )
     table(fan, "Commands of the disks for the recorded I/Os")
     download([fan, one], "raidsim-ios", "csv_ios")
+
+
+def needs_one_load(view: str, spec: ScenarioSpec) -> str:
+    """Why a view cannot show a file whose workload is something else."""
+    several = isinstance(spec.workload, LoadsSpec)
+    found = "several loads at the same time" if several else "a workload of another kind"
+    return f"{view} needs one load of direct I/O; this file has {found}. Result has the figures of all of it."
+
+
+def recorded_words(spec: ScenarioSpec) -> str:
+    """Which part of a day the recorded I/Os are from; "" if the load is the same all day."""
+    workload = spec.workload
+    parts = workload.parts() if isinstance(workload, LoadSpec | LoadsSpec) else ()
+    return f"The I/Os are from the last part of the day ({parts[-1][0]})." if len(parts) > 1 else ""
 
 
 def typical(timeline: Timeline) -> int:
