@@ -13,6 +13,7 @@ from ...model.files.quantities import format_duration, format_size
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.advice.advice import Advice
 from ...scenarios.advice.verdict import Attainable, Verdict
+from ...scenarios.comparison.reliability import unknown_rates
 from ...scenarios.designs.designs import Family
 from ...scenarios.designs.requirement import RequirementSpec
 from ...scenarios.designs.room import room
@@ -55,6 +56,8 @@ def print_advice(console: Console, advice: Advice) -> None:
     if not advice.ranked:
         _print_instead(console, advice)
     for line in _notes(advice):
+        console.print(Text(line))
+    for line in _not_known(advice):
         console.print(Text(line))
     if advice.ranked:
         for line in evidence_lines(each.design.document(wanted).spec() for each in advice.ranked):
@@ -136,7 +139,7 @@ def _ranking(advice: Advice) -> Table:
         cells += [f"{facts.usable_bytes / 1e12:.3g}", _survived(verdict)]
         cells += [_interval(measured.latencies.get(f"{op}_p99")) for op in advice.requirement.load.ops]
         most = verdict.saturates_at
-        used = "" if not most else f"{100 * advice.requirement.load.iops / most:.0f} %"
+        used = "?" if not most else f"{100 * advice.requirement.load.iops / most:.0f} %"
         loss = "?" if verdict.risk is None else _share(verdict.risk.over_life)
         table.add_row(Text(words), *cells, used, loss)
     return table
@@ -172,6 +175,20 @@ def _best() -> str:
         "failures survived for sure, and with luck; of max: of the load at "
         "which it saturates. * not beaten: no other is as good in everything and better in something."
     )
+
+
+def _not_known(advice: Advice) -> list[str]:
+    """Why the ranking has no probability of losing data, or no share of the saturation load."""
+    lines = []
+    unsure = [each.design.document(advice.requirement).spec() for each in advice.ranked if each.risk is None]
+    models = dict.fromkeys(model for spec in unsure for model in unknown_rates(spec))
+    if models:
+        lines.append(
+            f"loss ?: the failure rate of {_listed(models)} is not known; give mtbf or afr in overrides of the drives."
+        )
+    if any(each.measured is not None and not each.saturates_at for each in advice.ranked):
+        lines.append("of max ?: the run at saturation reached no steady state, or was left out.")
+    return lines
 
 
 def _rooms(advice: Advice) -> Table | None:

@@ -97,7 +97,8 @@ def named_drive(name: str) -> tuple[AnyDrive, dict[str, SourcedValue]]:
     if is_drive_file(name):
         path = Path(name)
         if not path.is_file():
-            raise InputError(str(path), "there is no such file", "expected: a drive's file, or a name of the catalogue")
+            found = "this is a folder" if path.is_dir() else "there is no such file"
+            raise InputError(str(path), found, "expected: a drive's file, or a name of the catalogue")
         return _read(path)
     return load_drive(_file(name))
 

@@ -264,7 +264,8 @@ def _against(each: Measured, reference: Measured) -> dict[str, Estimate]:
 def _baseline(measured: Sequence[Measured], wanted: int | None) -> int:
     possible = [each.design.number for each in measured if each.design.spec is not None]
     if not possible:
-        raise InputError("--vary", f"no design is possible: {measured[0].design.refused}", "expected: at least one")
+        found, _, expected = str(measured[0].design.refused).rpartition("; ")
+        raise InputError("--vary", f"no design is possible: {found}", expected)
     if wanted is None:
         return possible[0]
     if wanted not in possible:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from ...model.core.errors import InputError
 from ...model.drives.power import kwh_a_year
+from ...model.files.quantities import format_size
 from ...model.layouts import LEVELS, layout_for
 from ...model.layouts.factory import level_name
 
@@ -164,7 +165,9 @@ def capacity_plan(
     if not 0 <= spares < drives:
         raise InputError("spares", f"{spares} of {drives} drives", f"expected 0 to {drives - 1}")
     if drive_bytes <= DATA_OFFSET:
-        raise InputError("size", f"{drive_bytes} bytes", f"expected: more than the {DATA_OFFSET} that md keeps")
+        most = format_size(DATA_OFFSET)
+        expected = f"expected: a size with its unit, such as 18TB, above the {most} that md keeps"
+        raise InputError("size", f"found {format_size(drive_bytes)}", expected)
     layout = layout_for(level, drives - spares, chunk, drive_bytes - DATA_OFFSET, groups=groups)
     kept = file_system_bytes(file_system, layout.capacity)
     usable = max(0, layout.capacity - kept)

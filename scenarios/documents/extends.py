@@ -88,7 +88,7 @@ def parse_layer(text: str, place: str) -> Layer:
     """One document without what it extends; `InputError` unless it is a mapping."""
     data, positions = parse_yaml(text, place, MOST_VALUES)
     if not isinstance(data, dict):
-        raise InputError(positions.place(), "not a mapping", "expected: keys such as machine, arrays and workload")
+        raise InputError(positions.place(), "not a mapping", "expected: keys with values, such as name: my array")
     return Layer(data, DocumentPositions(place, positions.lines))
 
 

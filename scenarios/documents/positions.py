@@ -43,8 +43,15 @@ class DocumentPositions(Positions):
         for length in range(len(path), -1, -1):
             if path[:length] in self.lines:
                 named = self.places.get(path[:length])
-                return named if named is not None else f"{self.file}:{self.lines[path[:length]]}"
+                line = f"{self.file}:{self.lines[path[:length]]}"
+                return f"{line}{self._options_in(path)}" if named is None else named
         return f"{self.file}:1"
+
+    def _options_in(self, path: KeyPath) -> str:
+        """The options that gave a part of a value which a file has, as such a part may be what is wrong with it."""
+        inside = (name for at, name in self.places.items() if path and len(at) > len(path) and at[: len(path)] == path)
+        options = ", ".join(dict.fromkeys(inside))
+        return f" with {options}" if options else ""
 
     def expanded(self, origins: dict[KeyPath, KeyPath]) -> DocumentPositions:
         """The same with what shorthands were made into."""

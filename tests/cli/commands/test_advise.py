@@ -12,8 +12,9 @@ from rich.console import Console
 
 from raidsim.api.pictures.advise import advice_figure
 from raidsim.cli.main import main
+from raidsim.cli.tables import advise as tables
 from raidsim.cli.tables.advice_document import document
-from raidsim.cli.tables.advise import _interval, _rooms
+from raidsim.cli.tables.advise import _interval, _not_known, _rooms
 from raidsim.cli.tables.standings import standings_table
 from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.advice.advice import Advice, advise
@@ -44,6 +45,14 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def advised(tmp_path_factory: pytest.TempPathFactory) -> Advice:
+    """The answer for these drives."""
+    path = tmp_path_factory.mktemp("advised") / "small.yaml"
+    path.write_text(REQUIREMENT, encoding="utf-8")
+    return advise(read_requirement(path), 0)
+
+
 def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     """Exit status, stdout and stderr of a command."""
     with pytest.raises(SystemExit) as left:
@@ -63,14 +72,13 @@ def test_the_table_and_the_picture(capsys: pytest.CaptureFixture[str], file: Pat
     assert picture.stat().st_size > 1000
 
 
-def test_a_picture_of_times_that_are_far_apart(file: Path) -> None:
+def test_a_picture_of_times_that_are_far_apart(advised: Advice) -> None:
     """Protects the logarithmic axis: it has the slowest and the fastest design, and leaves out one without a time."""
-    advice = advise(read_requirement(file), 0)
-    (first, *_) = advice.ranked
+    (first, *_) = advised.ranked
     assert first.measured is not None
     slow = {name: replace(each, mean=100 * each.mean) for name, each in first.measured.latencies.items()}
     others = [replace(first, status="fails", measured=replace(first.measured, latencies=each)) for each in (slow, {})]
-    figure = advice_figure(replace(advice, verdicts=(first, *others)))
+    figure = advice_figure(replace(advised, verdicts=(first, *others)))
     (axes,) = figure.axes
     low, high = axes.get_ylim()
     assert axes.get_yscale() == "log"
@@ -79,19 +87,30 @@ def test_a_picture_of_times_that_are_far_apart(file: Path) -> None:
 
 def test_the_ranking_so_far_is_shown_on_a_terminal(file: Path) -> None:
     """Every stage is drawn: what bounds say at first, brief runs, and the status at the end."""
-    tables: list[str] = []
+    shown: list[str] = []
     console = Console(width=160, record=True, file=io.StringIO())
 
     def seen(standings: Standings) -> None:
         console.print(standings_table(standings))
-        tables.append(console.export_text())
+        shown.append(console.export_text())
 
     advise(read_requirement(file), 1, seen=seen)
-    assert "small: so far" in tables[0]
-    assert "bounds" in tables[0]
-    assert "1 out, 1 of them by bounds" in tables[0]
-    assert "600 I/Os" in tables[1]
-    assert "meets" in tables[-1]
+    assert "small: so far" in shown[0]
+    assert "bounds" in shown[0]
+    assert "1 out, 1 of them by bounds" in shown[0]
+    assert "600 I/Os" in shown[1]
+    assert "meets" in shown[-1]
+
+
+def test_what_is_not_known_is_said(advised: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the ranking from a question mark without a reason: it names the drives and what to give."""
+    assert _not_known(advised) == []
+    bare = tuple(replace(each, risk=None, saturation=None) for each in advised.ranked)
+    monkeypatch.setattr(tables, "unknown_rates", lambda spec: [drive.model for drive in spec.machine.drives.values()])
+    assert _not_known(replace(advised, ranked=bare)) == [
+        "loss ?: the failure rate of Exos-15E900-900GB is not known; give mtbf or afr in overrides of the drives.",
+        "of max ?: the run at saturation reached no steady state, or was left out.",
+    ]
 
 
 def test_json_and_nothing_that_meets_it(capsys: pytest.CaptureFixture[str], file: Path) -> None:

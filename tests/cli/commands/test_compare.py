@@ -148,7 +148,12 @@ def test_curves_of_one_scenario_and_their_picture(raidsim: Raidsim, tmp_path: Pa
         (["--curve", "--plot", "x.txt"], "x.txt is no picture file"),
         (["--vary", "layout"], "--vary"),
         (["--vary", "layuot=raid5,raid6"], "--vary layuot"),
-        (["--vary", "layout=raid60,raid50"], "no design is possible"),
+        (["--vary", "layout=raid60,raid50"], "no design is possible: "),
+        (
+            ["--vary", "layout=raid60,raid50"],
+            "with --vary layout: field arrays.md0: found disks: raid60 of 4 disks; raid60",
+        ),
+        (["--vary", "layout=raid7"], "found 'raid7'; did you mean 'raid6'? expected: linear"),
         (["--vary", "depth=1,2", "--baseline", "3"], "--baseline: design 3"),
         (["--vary", "depth=1,2", "--precision", "0%"], "--precision: found 0%"),
         (["--vary", "depth=1,2", "--replacement", "4h"], "--replacement: found it with --no-rebuild"),

@@ -275,6 +275,22 @@ def test_what_all_drives_share_is_not_set_where_they_are_listed() -> None:
         spec_of("machine: {drives: {sda: WD2500JS, sdb: WD2500JS}}", "machine.drives.scheduler=bfq")
 
 
+def test_a_refusal_of_a_whole_value_names_the_options_that_changed_it() -> None:
+    """Protects users from a line of the library that is right: an array is refused because of their --set."""
+    library = read_document("library:home-nas")
+    line = library.positions.place(("arrays", "md0"))
+    for sets, options in (
+        (["chunk=63KiB"], " with --set chunk"),
+        (["chunk=63KiB", "arrays.md0.bitmap=none", "depth=2"], " with --set chunk, --set arrays.md0.bitmap"),
+    ):
+        with pytest.raises(InputError) as caught:
+            read_document("library:home-nas", sets).spec()
+        assert caught.value.place == f"{line}{options}: field arrays.md0"
+    with pytest.raises(InputError) as caught:
+        document_from(FOUR + "arrays: {md0: {level: raid5, chunk: 63KiB}}", "own").spec()
+    assert "with" not in caught.value.place
+
+
 def test_assignments_are_yaml_and_need_units() -> None:
     """Values are YAML 1.2 scalars and flows, and nothing removes."""
     assert parse_assignment("a.b=[x, {y: 1}]") == ("a.b", ["x", {"y": 1}])
