@@ -62,6 +62,10 @@ def study_command(
         write_file(output, text, force)
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def _only_new(options: dict[str, object]) -> None:
     for name, value in options.items():
         if value:
@@ -78,10 +82,13 @@ def _check(study: StudySpec, as_json: bool) -> None:
     calibrated = len(study.calibrate_cells)
     cells = len(study.all_cells)
     console.print(Text(f"{study.title} ({study.id})", style="bold"))
-    console.print(
-        f"{len(study.wanted_runs)} runs, {cells} cells ({calibrated} calibrate, {cells - calibrated} predict), "
-        f"{len(study.parameters)} parameters, {len(study.claims)} claims, {len(study.missing)} missing."
-    )
+    counts = [
+        _count(len(study.wanted_runs), "run"),
+        f"{_count(cells, 'cell')} ({calibrated} calibrate, {cells - calibrated} predict)",
+        _count(len(study.parameters), "parameter"),
+        _count(len(study.claims), "claim"),
+    ]
+    console.print(f"{', '.join(counts)}, {len(study.missing)} missing.")
     for problem in found.problems or ("Nothing is missing.",):
         console.print(Text(f"- {problem}" if found.problems else problem))
     if found.moved:

@@ -24,6 +24,8 @@ _ANY = 10_000
 class Table(rich.table.Table):
     """A table below a line. Columns that do not fit follow in another table, with the first columns again.
 
+    A table without rows is not printed.
+
     Cells of a column that is justified to the right are figures: they are not broken, their heading is.
 
     Parameters
@@ -40,6 +42,8 @@ class Table(rich.table.Table):
         self._keys = keys
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if not self.rows:
+            return
         if console.measure(self, options=options.update_width(_ANY)).maximum <= options.max_width:
             yield from super().__rich_console__(console, options)
             return

@@ -58,7 +58,7 @@ def _print_part(console: Console, part: Report) -> None:
 
 
 def _table(title: str, words: Sequence[str], numbers: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", keys=len(words))
     for word in words:
         table.add_column(word, no_wrap=True)
     for number in numbers:
@@ -153,10 +153,18 @@ def _far_off(report: Report) -> str:
     cells = sum(each.compared.error_pct > NOTEWORTHY_PCT for each in report.predicted)
     broken = sum(not claimed.holds for comparison in report.comparisons for claimed in comparison.claims)
     unknown = sum(len(suspects(study).get(NO_SUSPECT, ())) for study in report.studies)
-    return (
-        f"{cells} predicted cells are off by more than {NOTEWORTHY_PCT:.0f} %, and {broken} claims are broken. Of "
-        f"{unknown} of these no cause is suspected yet; those of the others are in the page (--html)."
-    )
+    words = [
+        f"{_count(cells, 'predicted cell')} off by more than {NOTEWORTHY_PCT:.0f} %, {_count(broken, 'claim')} broken."
+    ]
+    if unknown:
+        words.append(f"No cause is suspected yet for {unknown} of these.")
+    if cells + broken > unknown:
+        words.append("The suspected causes are in the page (--html).")
+    return " ".join(words)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _conformance(report: Report) -> Table:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -13,8 +14,10 @@ import pytest
 import yaml
 
 from raidsim.cli.main import main
+from raidsim.cli.tables import validate as tables
 from raidsim.tests.calibration.study import small_study as small
 from raidsim.tests.manual_pages import ROOT, raidsim_command
+from raidsim.validation.report.report import NO_SUSPECT
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +67,24 @@ def test_the_summary_is_that_of_predict_and_more(home: Path, study_file: Path, p
     (ours,), (theirs,) = printed["studies"], predicted["studies"]
     assert [case["predicted"] for case in ours["cases"]] == [case["predicted"] for case in theirs["cases"]]
     assert printed["conformance"]["kinds"]["layout"]["matched"] == 4
+
+
+@pytest.mark.parametrize(
+    ("errors", "unknown", "told"),
+    [
+        ((10.0, 41.0), 1, "1 predicted cell off by more than 40 %, {} No cause is suspected yet for 1 of these."),
+        ((50.0, 41.0), 0, "2 predicted cells off by more than 40 %, {} The suspected causes are in the page (--html)."),
+        ((1.0,), 0, "0 predicted cells off by more than 40 %, {}"),
+    ],
+)
+def test_what_is_far_off_is_counted_in_plain_words(
+    errors: tuple[float, ...], unknown: int, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects from "Of 0 of these no cause is suspected yet"."""
+    predicted = [SimpleNamespace(compared=SimpleNamespace(error_pct=error)) for error in errors]
+    report: Any = SimpleNamespace(predicted=predicted, comparisons=(), studies=(None,))
+    monkeypatch.setattr(tables, "suspects", lambda study: {NO_SUSPECT: range(unknown)})
+    assert tables._far_off(report) == told.format("0 claims broken.")
 
 
 def test_levels_are_left_out_in_turn(printed: dict[str, Any]) -> None:

@@ -89,6 +89,13 @@ def test_a_terminal_narrower_than_a_column_loses_no_character() -> None:
     assert max(map(len, out.splitlines())) <= 40
 
 
+def test_a_table_without_rows_is_not_printed() -> None:
+    """Protects against a title and headings above nothing, where no study has a guess to compare with."""
+    table = Table(title="raidsim and guesses")
+    table.add_column("study")
+    assert _printed(table, 80) == ""
+
+
 def test_every_command_prints_such_tables() -> None:
     """Protects against a table that rich cuts: rich's own is imported by nobody else below cli/."""
     found = {
