@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.core.errors import InputError
 from ..model.files.quantities import parse_fraction
 from ..scenarios.comparison import side_by_side
-from ..scenarios.comparison.alternatives import Design, designs_of, on_common_span
+from ..scenarios.comparison.alternatives import SCENARIO, Design, designs_of, on_common_span
 from ..scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Measured, Settings, runs_planned
 from ..scenarios.documents.document import Document
 from ..scenarios.questions.load_curve import FEWEST_POINTS, POINTS
@@ -354,7 +354,7 @@ def _designs(scenarios: Sequence[Scenario]) -> list[Design]:
     """Scenarios of a list, each called by its name, or by what differs if several have the same."""
     names = [each.name for each in scenarios]
     if len(set(names)) == len(names):
-        values: list[dict[str, Any]] = [{"scenario": name} for name in names]
+        values: list[dict[str, Any]] = [{SCENARIO: name} for name in names]
     else:
         values = _differences([each.document for each in scenarios])
     return [_design(each, place, of) for place, (each, of) in enumerate(zip(scenarios, values, strict=True), start=1)]
@@ -373,7 +373,7 @@ def _differences(documents: Sequence[Document]) -> list[dict[str, Any]]:
     known = list(dict.fromkeys(path for each in flat for path in each))
     different = [path for path in known if len({repr(each.get(path)) for each in flat}) > 1]
     if not 0 < len(different) <= _MOST_VALUES:
-        return [{"scenario": f"{each.title} {place}"} for place, each in enumerate(documents, start=1)]
+        return [{SCENARIO: f"{each.title} {place}"} for place, each in enumerate(documents, start=1)]
     return [{path: each.get(path) for path in different} for each in flat]
 
 

@@ -21,6 +21,10 @@ MOST_DESIGNS = 64
 _SPAN_UNIT = 1 << 20
 
 
+SCENARIO = "scenario"
+"""The path of a design that is a scenario of its own; its value is the scenario's name."""
+
+
 @dataclass(frozen=True)
 class Design:
     """One of the scenarios that are compared.
@@ -45,7 +49,7 @@ class Design:
     @property
     def name(self) -> str:
         """Its values in words; those of a single design are those of the scenario."""
-        return " ".join(f"{path}={shown(value)}" for path, value in self.values.items()) or "as it is"
+        return " ".join(_with_path(path, value) for path, value in self.values.items()) or "as it is"
 
     @property
     def label(self) -> str:
@@ -148,7 +152,14 @@ def _room(spec: ScenarioSpec, load: LoadSpec) -> int:
     return min(devices.capacity(target) for target in load.targets) - load.start
 
 
+def _with_path(path: str, value: Any) -> str:
+    """A value with its path; a whole scenario is called by its name."""
+    return str(value) if path == SCENARIO else f"{path}={shown(value)}"
+
+
 def _short(path: str, value: Any) -> str:
+    if path == SCENARIO:
+        return str(value)
     if isinstance(value, str) and value[:1].isalpha() and value != NONE:
         return value
     words = [word for word in path.split(".") if not word.isdecimal()]

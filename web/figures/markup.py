@@ -39,6 +39,8 @@ def _kept(name: str) -> str:
 
 _SHORT = 24
 """Text up to here stays on one line."""
+_ROOM = "min-width:14rem;"
+"""Of a long text, as a table that is wider than a telephone scrolls: it would be a word a line otherwise."""
 _HEADING = "white-space:normal;vertical-align:bottom;"
 _CELL = "padding:.25rem .6rem;border-bottom:1px solid rgba(128,128,128,.35);"
 
@@ -56,10 +58,11 @@ def _row(table: Table, row: int) -> str:
     cells = []
     for column, cell in enumerate(table.rows[row]):
         style = f'style="{_side(table, column)}{_CELL}"'
+        long = len(shown(cell)) > _SHORT
         text = escape(shown(cell))
         if column:
-            cells.append(f"<td {style}>{text}</td>")
+            cells.append(f'<td {style[:-1]}{_ROOM if long else ""}">{text}</td>')
         else:
-            room = "min-width:8rem;" if len(shown(cell)) > _SHORT else ""
+            room = "min-width:8rem;" if long else ""
             cells.append(f'<th scope="row" {style[:-1]}{room}font-weight:500">{text}</th>')
     return f"<tr>{''.join(cells)}</tr>"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raidsim.model.core.errors import InputError
-from raidsim.scenarios.comparison.alternatives import designs_of, on_common_span
+from raidsim.scenarios.comparison.alternatives import SCENARIO, Design, designs_of, on_common_span
 from raidsim.scenarios.documents.document import Document, document_from
 
 TEXT = """
@@ -90,3 +90,11 @@ def test_designs_are_named_by_what_differs() -> None:
     varied: list[tuple[str, list[Any]]] = [("layout", ["raid10"]), ("disks", [4, 6]), ("arrays.md0.bitmap", ["none"])]
     labels = [design.label for design in designs_of(small(), varied)]
     assert labels == ["raid10 disks=4 bitmap=none", "raid10 disks=6 bitmap=none"]
+
+
+@pytest.mark.parametrize("name", ["1. RAID 5, 8 x WD5000AAKS", "home NAS", "2 copies"])
+def test_a_scenario_of_a_list_is_called_by_its_name(name: str) -> None:
+    """Protects tables and pictures from "scenario=1. RAID 5", whatever a name begins with."""
+    design = Design(1, {SCENARIO: name}, None)
+    assert (design.name, design.label) == (name, name)
+    assert Design(1, {"depth": 4}, None).name == "depth=4"

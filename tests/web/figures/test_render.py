@@ -114,6 +114,14 @@ class Tags(HTMLParser):
         self.cells.append(data)
 
 
+def test_long_text_in_a_table_has_room() -> None:
+    """Protects telephones from a bottleneck of a word a line, which makes its row as high as the screen."""
+    words = "nothing is saturated: the latency of the I/Os outstanding sets the pace"
+    html = table_html(Table("t", ("design", "bottleneck", "I/Os"), (("a", words, 1.0), ("b", "disk", 2.0))), "t")
+    cells = html.split("<td ")[1:]
+    assert ["min-width" in cell for cell in cells] == [True, False, False, False]
+
+
 def test_tables_are_whole_and_their_text_is_only_text() -> None:
     """Protects the page from names in files: what looks like HTML is shown letter by letter."""
     table = Table("t", ("a", "b (ms)"), (("<img src=x onerror=alert(1)>", 1234.5), ("x", None)))
