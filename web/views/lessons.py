@@ -61,7 +61,7 @@ class Lesson:
 LESSONS = {
     "small-writes": Lesson(
         "Small writes",
-        "Programs write blocks of 4 KiB to random places on six disks. How fast is RAID 5 compared with RAID 10?",
+        "Programs write blocks of 4 KiB to random offsets on six disks. How fast is RAID 5 compared with RAID 10?",
         ("Faster", "About half as fast", "Less than half as fast"),
         2,
         "RAID 5 reads the old data and the old parity, then writes both: four commands for one small write. RAID 10 "
@@ -86,7 +86,7 @@ LESSONS = {
     ),
     "chunk-size": Lesson(
         "Chunk size",
-        "Sixteen programs read 256 KiB each from random places on eight disks in RAID 0. Which chunk is fastest?",
+        "Sixteen programs read 256 KiB each from random offsets on eight disks in RAID 0. Which chunk is fastest?",
         ("Small chunks: all disks help with a read", "Large chunks: one disk serves a read", "It does not matter"),
         1,
         "Every chunk that a read touches costs a seek. With small chunks each read moves the arms of all disks; with "
@@ -99,7 +99,7 @@ LESSONS = {
     ),
     "block-size": Lesson(
         "Block size",
-        "A program writes to random places on RAID 5. How does the throughput in MB/s grow with the size of a write?",
+        "A program writes to random offsets on RAID 5. How does the throughput in MB/s grow with the size of a write?",
         ("In proportion to the size", "It jumps where a write fills a stripe", "It is always the same"),
         1,
         "Below a stripe, md reads before it writes. A write that fills a stripe needs no reads, because the parity "
