@@ -19,8 +19,8 @@ from raidsim.tests.fuzz.targets import Target
 SECONDS = 1.0
 """CPU time after which a reader hangs, of an input of :data:`LONGEST` bytes at the most."""
 LONGEST = 64 << 10
-MEGABYTES = 600
-"""Memory that a process which reads may have, all of Python and its libraries included."""
+MEGABYTES = 250
+"""Memory that a reader may take, besides Python, its libraries and what watches it."""
 _LONGEST_MESSAGE = 3100
 
 
