@@ -8,6 +8,7 @@ know is left out with a note, never put in as something else.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from pydantic import ValidationError
@@ -241,9 +242,9 @@ class _Selecting:
             self._note(f"{array.name}: {_listed(sorted(array.stray))} failed and are in no slot any more; left out")
 
     def _taken(self, names: list[str]) -> str | None:
-        twice = [name for name in names if names.count(name) > 1]
-        if twice:
-            return f"two of its members are on {twice[0]}"
+        twice = next((name for name, times in Counter(names).items() if times > 1), None)
+        if twice is not None:
+            return f"two of its members are on {twice}"
         used = sorted({self.users[name] for name in names if name in self.users})
         rule = "arrays share a drive only on partitions of known size, with all members in use"
         return f"its drives are in {_listed(used)} too, and {rule}" if used else None

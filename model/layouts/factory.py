@@ -23,6 +23,8 @@ _WITHOUT_LAYOUTS = ("bytes_array", "chart", "factory", "levels", "parity_bytes")
 
 DEFAULT_CHUNK = 64 * 1024
 CHUNK_UNIT = 4096
+MD_MOST_MEMBERS = 1920
+"""Roles that fit into the 4 KiB of a superblock of metadata 1.x: (4096 - 256) / 2 (Linux, drivers/md/md.c)."""
 
 _VARIED = levels_where(lambda level: level.has_algorithms)
 _OWN: tuple[type[Layout], ...] = (StripedLayout, ParityLayout, Raid10Layout)
@@ -152,7 +154,7 @@ def layout_for(
     per_chunk = _checked_copies(name, disks, copies, number, variant)
     parts = _checked_groups(name, disks, groups)
     outer_chunk = _checked_outer_chunk(name, outer_chunk_bytes, chunk)
-    _check_field(name, disks, variant, parts)
+    _check_width(name, disks, variant, parts)
     layout = _built(name, sizes, chunk, variant, per_chunk, parts, outer_chunk)
     if layout.capacity <= 0:
         raise InputError(
@@ -281,17 +283,25 @@ def _checked_outer_chunk(name: str, outer_chunk: int | None, chunk: int) -> int 
     return outer_chunk
 
 
-def _check_field(name: str, disks: int, variant: str, groups: int) -> None:
-    """Refuse a RAID 6 whose Q would weigh two blocks of a row alike, so that not every two could be told apart."""
-    if LEVELS[name].parities < 2:
+def _check_width(name: str, disks: int, variant: str, groups: int) -> None:
+    """Refuse parity over more members than any array has.
+
+    The Q of a wider RAID 6 would weigh two blocks of a row alike, so that not every two could be told apart.
+    """
+    parities = LEVELS[name].parities
+    if not parities or not variant:
         return
-    most = GROUP_ORDER + (0 if variant.startswith("ddf-") else 2)
+    most, why = MD_MOST_MEMBERS, "as many as md's superblock has room for (metadata 1.x)"
+    if parities > 1:
+        ddf = variant.startswith("ddf-")
+        most = GROUP_ORDER + (0 if ddf else 2)
+        numbers = "and the DDF algorithms number P and Q too" if ddf else "beside P and Q"
+        why = f"Q has {GROUP_ORDER} different factors for data (GF(2^8)), {numbers}"
     if disks // groups > most:
-        why = "and the DDF algorithms number P and Q too" if most == GROUP_ORDER else "beside P and Q"
         raise InputError(
             "disks",
             f"{name} {variant} of {_count(disks // groups)}" + (" in each group" if groups > 1 else ""),
-            f"at most {most}: Q has {GROUP_ORDER} different factors for data (GF(2^8)), {why}",
+            f"at most {most}: {why}",
         )
 
 

@@ -119,7 +119,9 @@ def striped_parity(
         Bytes in one group before the next is used: a full stripe of the group unless given (controllers and DDF
         fill a row of one group first; md over md has a chunk size of its own).
     """
-    parts = [inner.made(level.inner, part, chunk_bytes, algorithm, 1) for part in _split(member_bytes, groups)]
+    split = [tuple(part) for part in _split(member_bytes, groups)]
+    made = {part: inner.made(level.inner, part, chunk_bytes, algorithm, 1) for part in set(split)}
+    parts = [made[part] for part in split]
     row = (parts[0].members - parts[0].survives) * chunk_bytes
     outer = StripedLayout([part.capacity for part in parts], outer_chunk_bytes or row)
     return NestedLayout(level.name, outer, parts, algorithm)

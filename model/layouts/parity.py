@@ -213,11 +213,14 @@ def _raid6_row(algorithm: str, members: int, row: int) -> Row:
 
 
 def _after(member: int, count: int, members: int) -> tuple[int, ...]:
-    return tuple([(member + 1 + step) % members for step in range(count)])
+    return (*range(member + 1, members), *range(member + 1))[:count]
 
 
 def _others(members: int, *parity: int) -> tuple[int, ...]:
-    return tuple([member for member in range(members) if member not in parity])
+    others = list(range(members))
+    for member in sorted(parity, reverse=True):
+        del others[member]
+    return tuple(others)
 
 
 def _exponents(algorithm: str, members: int, row: Row) -> tuple[int, ...]:

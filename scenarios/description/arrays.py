@@ -178,7 +178,8 @@ class ArraySpec(Spec):
         return self
 
     def _check_members(self, field: str, names: Sequence[str]) -> None:
-        strangers = [name for name in names if name not in self.members]
+        members = frozenset(self.members)
+        strangers = [name for name in names if name not in members]
         if strangers:
             raise refusal(f"{field}: {strangers[0]} is not a member", f"expected: {', '.join(self.members)}")
 

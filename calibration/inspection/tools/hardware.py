@@ -7,7 +7,7 @@ Words of MegaCli and StorCLI: LSI, MegaRAID SAS Software User Guide and StorCLI 
 from __future__ import annotations
 
 import re
-from itertools import count
+from itertools import count, islice
 
 from ....model.layouts import levels_where
 from ...formats.report_text import Cell
@@ -17,6 +17,8 @@ from .seat import Seat
 INTERFACES: dict[str, Interface] = {"SATA": "sata", "SAS": "sas", "NVMe": "nvme", "FC": "fc"}
 MOST_NUMBER = 4095
 """Of adapters, enclosures, slots, groups, spans and arms."""
+MOST_IN_SPAN = 255
+"""Of spans, and of members of a span: a byte each in MR_LD_RAID (Linux, megaraid_sas_fusion.h)."""
 _LETTERS = re.compile(r"(?P<read>NR|R|AR?A?)(?P<write>AWB|FWB|WB|WT)(?P<keep>[DC])?$")
 _GROUPED = levels_where(lambda level: bool(level.inner))
 _PLAIN = levels_where(lambda level: not level.is_redundant)
@@ -112,8 +114,8 @@ def _seat(array: FoundArray, found: Findings, seated: dict[str, Seat]) -> None:
         _deal(places, spans)
     for span in range(spans):
         there = sum(1 for place in places if place[0] == span)
-        for _ in range(min(expected, MOST_NUMBER) - there):
-            arm = next(arm for arm in count() if (span, arm) not in places)
+        free = (arm for arm in count() if (span, arm) not in places)
+        for arm in islice(free, max(expected - there, 0)):
             places[span, arm] = FoundMember(None, "missing", array.where)
     array.members = [places[place] for place in sorted(places)]
     if array.depth is None and spans > 1:

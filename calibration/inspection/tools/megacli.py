@@ -10,7 +10,16 @@ import re
 
 from ...formats.report_text import Cell
 from .findings import Findings, FoundArray, FoundController, FoundDrive, fact, place
-from .hardware import INTERFACES, MOST_NUMBER, battery_state, controller_name, drive_name, model_drive, policy_words
+from .hardware import (
+    INTERFACES,
+    MOST_IN_SPAN,
+    MOST_NUMBER,
+    battery_state,
+    controller_name,
+    drive_name,
+    model_drive,
+    policy_words,
+)
 from .output_text import Line, bounded, has_unit, pairs, rate_of, sectors_of, size_of
 from .outputs import Output
 from .seat import Seat, SeatState
@@ -133,9 +142,9 @@ class _Reader:
         elif name in ("strip size", "stripe size"):
             array.chunk = fact(size_of(value), value)
         elif name in ("number of drives", "number of drives per span"):
-            array.per_span = fact(bounded(value, MOST_NUMBER, least=1), value)
+            array.per_span = fact(bounded(value, MOST_IN_SPAN, least=1), value)
         elif name == "span depth":
-            array.depth = fact(bounded(value, MOST_NUMBER, least=1), value)
+            array.depth = fact(bounded(value, MOST_IN_SPAN, least=1), value)
         elif name == "state" and value.text.startswith("Offline"):
             array.reason = "it is offline"
         elif name == "default cache policy":

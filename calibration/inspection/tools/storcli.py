@@ -12,7 +12,16 @@ import re
 from ...formats.positioned_json import Value
 from ...formats.report_text import Cell
 from .findings import Fact, Findings, FoundArray, FoundController, FoundDrive, State, fact, place
-from .hardware import INTERFACES, MOST_NUMBER, battery_state, controller_name, drive_name, model_drive, policy_letters
+from .hardware import (
+    INTERFACES,
+    MOST_IN_SPAN,
+    MOST_NUMBER,
+    battery_state,
+    controller_name,
+    drive_name,
+    model_drive,
+    policy_letters,
+)
 from .output_text import bounded, first_word, has_unit, inner, rate_of, said, sectors_of, size_of
 from .outputs import Output
 from .seat import Seat, SeatState
@@ -172,9 +181,9 @@ class _Reader:
         if strip is not None:
             array.chunk = fact(size_of(strip), strip)
         if depth is not None:
-            array.depth = fact(bounded(depth, MOST_NUMBER, least=1), depth)
+            array.depth = fact(bounded(depth, MOST_IN_SPAN, least=1), depth)
         if each is not None:
-            array.per_span = fact(bounded(each, MOST_NUMBER, least=1), each)
+            array.per_span = fact(bounded(each, MOST_IN_SPAN, least=1), each)
         shown, cache, working = (
             said(value, key) for key in ("OS Drive Name", "Disk Cache Policy", "Active Operations")
         )

@@ -41,6 +41,13 @@ def made_or_refused(text: str) -> Inspection | None:
         ("megacli-ld.txt", ("Span Depth          : 1", "Span Depth          : 0"), r"a whole number of 1 to"),
         ("megacli-ld.txt", ("64 KB", "64 kilo"), r"x:11:23: found '64 kilo'"),
         (
+            "megacli-ld.txt",
+            ("Drives    : 4", "Drives    : 4000"),
+            r"found '4000'; expected: a whole number of 1 to 255",
+        ),
+        ("storcli-volumes.json", ('Span Depth": 2', 'Span Depth": 256'), r"expected: a whole number of 1 to 255"),
+        ("storcli-volumes.json", ('Per Span": 3', 'Per Span": 4000'), r"expected: a whole number of 1 to 255"),
+        (
             "smartctl-sata.json",
             ('"rotation_rate": 5400', '"rotation_rate": -5'),
             r"found '-5'; expected: a whole number",

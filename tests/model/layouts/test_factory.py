@@ -190,3 +190,15 @@ def test_groups_of_raid60_end_there_too() -> None:
     with pytest.raises(InputError, match="300 disks in each group; at most 257"):
         layout_for("raid60", 600, 4 * KIB, MEMBER, groups=2)
     assert layout_for("raid60", 600, 4 * KIB, MEMBER, groups=3).members == 600
+
+
+@pytest.mark.parametrize("level", ["raid4", "raid5", "raid50"])
+def test_parity_ends_where_mds_superblock_does(level: str) -> None:
+    """Protects memory: the table of rows grows with the square of the members. drivers/md/md.c: 1,920 members."""
+    groups = 2 if level == "raid50" else 1
+    assert (
+        layout_for(level, 1920 * groups, 4 * KIB, MEMBER, groups=groups if groups > 1 else None).members
+        == 1920 * groups
+    )
+    with pytest.raises(InputError, match=f"disks: {level} .* of 1921 disks.*; at most 1920"):
+        layout_for(level, 1921 * groups, 4 * KIB, MEMBER, groups=groups if groups > 1 else None)
