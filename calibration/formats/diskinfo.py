@@ -18,8 +18,8 @@ _FACT = re.compile(r"^\s*(?P<value>\d+)\s+# (?P<what>sectorsize|mediasize in byt
 _DEVICE = re.compile(r"^(?P<device>(?:/dev/)?[a-z]\w{0,60})\s*$")
 _PART = re.compile(r"^(?P<part>[A-Z][\w /()-]*):\s*$")
 _LINE = re.compile(
-    r"^\s+(?P<what>[\w. ]+?):?\s+(?P<count>\S+) (?:iter|ops|kbytes) in\s+(?P<seconds>\S+) sec =\s+(?P<value>\S+) "
-    r"(?P<unit>\S+)"
+    r"^\s++(?P<what>[\w.]++(?: [\w.]++)*?):?\s+(?P<count>\S+) (?:iter|ops|kbytes) in\s+(?P<seconds>\S+) sec =\s+"
+    r"(?P<value>\S+) (?P<unit>\S+)"
 )
 _BLOCK = re.compile(
     r"^\s+time to read (?P<what>10MB block|\d+ sectors)\s+(?P<seconds>\S+) sec\s+=\s+(?P<value>\S+) msec/sector"

@@ -50,7 +50,7 @@ _TESTS = {
 }
 """What -t calls its tests."""
 _THROUGHPUT = re.compile(
-    r"^\s*(?P<who>Children see|Parent sees) throughput for +(?P<count>\d+) +(?P<test>[\w -]*?)\s*"
+    r"^\s*(?P<who>Children see|Parent sees) throughput for +(?P<count>\d+) ++(?P<test>[\w-]*+(?: [\w-]++)*)\s*"
     r"=\s*(?P<rate>\S+) [kK]B/sec"
 )
 _OF_PROCESS = re.compile(
