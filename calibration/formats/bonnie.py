@@ -82,9 +82,9 @@ def _row(text: ReportText, number: int, size: int | None, context: dict[str, str
     if told is None or not told["size"]:
         raise text.refused(number, _ALLOWED, f"{before.text.strip()!r} before the rates, without a size")
     here = {**({"machine": told["machine"].strip()} if told["machine"].strip() else {}), **context}
-    volumes = int(told["volumes"] or 1)
-    megabytes = Cell(told["size"], before.file, before.line, told.start("size") + 1).number()
-    figures.add("size", volumes * megabytes * _MIB, "bytes", number, **here)
+    volumes = Cell(told["volumes"] or "1", before.file, before.line, told.start("volumes") + 1).whole()
+    size_told = Cell(told["size"], before.file, before.line, told.start("size") + 1)
+    figures.add("size", size_told.number(volumes * _MIB), "bytes", number, **here)
     for name in _COLUMNS:
         cell = rate if name == "putc" else text.group(number, match, name)
         figures.add(f"{name}_rate", cell.number(_KIB), "bytes/s", number, **here)

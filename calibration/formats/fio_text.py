@@ -131,7 +131,7 @@ class _Reader:
             self.figures.add("iodepth", asked.depth.number(), "count", asked.depth.line, **self.here)
             if asked.size is not None:
                 self.figures.add("block_size", asked.size, "bytes", asked.depth.line, **self.here)
-        if int(match["error"]):
+        if match["error"].strip("0"):
             self.warnings.append(f"job {name!r} (line {number}) ended with error {match['error']}")
 
     def _of_job(self, number: int, line: str) -> None:
