@@ -43,6 +43,9 @@ def expanded_machine(given: Any, behind: bool, origins: dict[KeyPath, KeyPath]) 
         if not isinstance(named, str):
             raise InputError("machine.model", f"found {named!r}"[:80], "expected: a machine's name")
         full = merged(machine(named, "machine.model"), full, ("machine",))
+        removed = next((key for key in _FILLED if key not in full), None)
+        if removed is not None:
+            raise InputError(f"machine.{removed}", "found null", "expected: a value, or no such key for the model's")
     else:
         _fill(full)
     full["cpu"] = _cpu(full["cpu"])

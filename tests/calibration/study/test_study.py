@@ -233,6 +233,14 @@ def test_a_bad_run_cell_or_claim_is_refused_with_its_place(what: str, tmp_path: 
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("part", ["name", "memory", "cpu", "links", "channels", "drives"])
+def test_nothing_that_every_machine_has_can_be_removed(part: str) -> None:
+    """Protects from a traceback: null removes a key of the catalogue's machine, but no machine goes without these."""
+    study = {**small.runs_document(), "machine": {"model": "nvme-server", part: None}}
+    with pytest.raises(InputError, match=f"machine.{part}: found null; expected: a value, or no such key"):
+        validate(StudySpec, study)
+
+
 def test_a_study_that_only_misses_numbers_needs_no_machine() -> None:
     """A report of which nothing can be simulated yet is a study; without runs and missing numbers it is refused."""
     document = {key: small.runs_document()[key] for key in ("id", "title", "source")}
