@@ -148,8 +148,9 @@ class KernelThread:
     def _pass_on(self, slot: int, request: Request) -> None:
         member = self._members[slot]
         member.submit(request)
+        computes = self._host is not None and self.issuer in self._host.computing
         for queue in member.queues():
-            if not queue.has_room and queue.sleeps(self.issuer):
+            if (computes or not queue.has_room) and queue.sleeps(self.issuer):
                 if self._host is None:
                     self.rest()
                 self._asleep += 1

@@ -181,7 +181,6 @@ class DirectLoad:
                 thread.backlog.append(self._awake)
 
     def _awake(self) -> None:
-        """Take note that the one thread of a load that is not independent is awake again."""
         self._asleep = False
 
     def _done(self, request: Request) -> None:
@@ -220,7 +219,7 @@ class ClosedLoad(DirectLoad):
     batch
         I/Os per io_submit (iodepth_batch_submit): the thread plugs its submissions if there are more than two.
     submit_s, complete_s
-        CPU time (s) to submit an I/O, and to take its completion.
+        CPU time (s) to submit an I/O, and to take its completion; nothing if it is complete inside its submission.
     wake_s
         CPU time (s) to be woken by a completion, when the program has nothing else to do.
     cpu
@@ -385,7 +384,8 @@ class ClosedLoad(DirectLoad):
     def _done(self, request: Request) -> None:
         super()._done(request)
         self._outstanding -= 1
-        self._reaped += 1
+        if self._host is None or request.issuer not in self._host.computing:
+            self._reaped += 1
         self._run()
 
 

@@ -24,8 +24,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from ..core.discard import MOST_BIO_BYTES, SECTOR
-from ..core.discard_limits import DiscardLimits
+from ..block.in_submission import SubmissionWork
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Request
@@ -41,8 +40,7 @@ from .translation import InPlace, Translation
 from .write_buffer import WriteBuffer
 
 _CHUNK = 65536
-_SATA_TRIM_BYTES = 64 * 65535 * SECTOR
-"""A TRIM command of libata: a page of 64 ranges of 65,535 sectors (drivers/ata/libata-scsi.c)."""
+_NO_LIMIT = 1 << 62
 
 
 class SolidState(DriveStatistics):
@@ -60,6 +58,8 @@ class SolidState(DriveStatistics):
         Links beyond the drive's own interface, which it shares with others (expander, switch, host bus adapter).
     state
         What it held at the start: "steady" overwritten at random for long, "sequential" filled in order, "fresh" none.
+    driver
+        What does the drive's work inside the submission (`in_submission`). None: the drive works in its own time.
 
     Attributes
     ----------
@@ -111,8 +111,10 @@ class SolidState(DriveStatistics):
         path: Path = Path(()),  # noqa: B008 - immutable
         *,
         state: str = "steady",
+        driver: SubmissionWork | None = None,
     ) -> None:
         self._engine = engine
+        self._driver = driver
         self.spec = spec
         self.name = name
         self.state = state
@@ -128,7 +130,7 @@ class SolidState(DriveStatistics):
         self._flush_s = spec.write_overhead if spec.flush_time is None else spec.flush_time
         self._unsafe, self._safe_s = False, 0.0  # whether anything was written since a flush, and when that is over
         self._sector_mask = spec.logical_sector - 1
-        self._limit = spec.queue_depth * spec.queues
+        self._limit = spec.queue_depth * spec.queues if driver is None else _NO_LIMIT
         self._shift = spec.mapping_unit.bit_length() - 1
         inside = spec.by_commands
         self._placement = placement = Placement(inside, engine.streams.generator(f"{name}/placement"))
@@ -147,7 +149,7 @@ class SolidState(DriveStatistics):
         self._finished: Callable[[Request], None] = self._complete
         self._outstanding = 0
         # What a small read needs, without a detour.
-        self._simple = spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
+        self._simple = driver is None and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
         self._plain = False
         self._streams: dict[int, Stream] = {} if self._ahead is None else self._ahead.streams
         self._recent: dict[int, int] = {} if self._ahead is None else self._ahead.recent
@@ -181,13 +183,7 @@ class SolidState(DriveStatistics):
             self._changed()
 
     def submit(self, request: Request) -> None:
-        """Accept a read, a write or a discard.
-
-        Raises
-        ------
-        ModelError
-            If it is not made of whole logical sectors, or not within the capacity.
-        """
+        """Accept a read, a write or a discard; `ModelError` if it is not of whole sectors within the capacity."""
         offset, size = request.offset, request.size
         if (offset | size) & self._sector_mask or offset < 0 or size <= 0 or offset + size > self.capacity:
             raise ModelError(
@@ -252,11 +248,6 @@ class SolidState(DriveStatistics):
         """Bytes of its smallest command."""
         return self._sector_mask + 1
 
-    @property
-    def discard_limits(self) -> DiscardLimits:
-        """What it takes of discards: any whole sectors; of NVMe and SAS as much as a bio has, or nearly."""
-        return DiscardLimits(SECTOR, MOST_BIO_BYTES if self.spec.full_duplex else _SATA_TRIM_BYTES)
-
     def _admit(self, request: Request) -> None:
         now = self._engine._now
         request.submitted = now
@@ -271,6 +262,9 @@ class SolidState(DriveStatistics):
 
     def _start(self, request: Request, now: float) -> None:
         """Work out when a command that the controller takes now is complete."""
+        if self._driver is not None:
+            self._engine.complete(request, self._finished, self._driver.begin(request, now))
+            return
         begin = self._command_free
         self._command_free = begin = (begin if begin > now else now) + self._command_s
         op = request.op
@@ -398,3 +392,5 @@ class SolidState(DriveStatistics):
         if self._waiting:
             self._start(self._waiting.popleft(), now)
         request.done(request)
+        if self._driver is not None:
+            self._driver.end(request)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 
+from ..block.in_submission import SubmissionWork
 from ..core.device import Device
+from ..core.discard import SECTOR
+from ..core.discard_limits import DiscardLimits
 from ..core.request import Request
 from ..statistics.usage import Usage
 from .flash import Flash
@@ -35,6 +38,7 @@ class DriveStatistics(Device):
         "_command_free",
         "_command_s",
         "_down",
+        "_driver",
         "_flash",
         "_outstanding",
         "_up",
@@ -56,6 +60,7 @@ class DriveStatistics(Device):
     spec: SolidStateSpec
     _command_free: float
     _command_s: float
+    _driver: SubmissionWork | None
     _flash: Flash
     _up: Timeline
     _down: Timeline
@@ -69,6 +74,8 @@ class DriveStatistics(Device):
         self.read_bytes = self.write_bytes = 0
         self.latency_s = self.busy_s = 0.0
         self._busy_from = now
+        if self._driver is not None:
+            self._driver.busy_s = 0.0
         self._base = self._totals()
 
     def _occupy(self, seconds: float) -> None:
@@ -93,6 +100,11 @@ class DriveStatistics(Device):
 
     def _since(self, what: str) -> float:
         return self._totals()[what] - self._base[what]
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What it takes of discards: any whole sectors."""
+        return DiscardLimits(SECTOR, self.spec.largest_trim)
 
     @property
     def outstanding(self) -> int:
@@ -141,8 +153,14 @@ class DriveStatistics(Device):
         return max(self._since("up"), self._since("down"))
 
     def usages(self, elapsed_s: float) -> list[Usage]:
-        """Utilization of the parts inside over `elapsed_s` seconds of statistics; any of them can limit the drive."""
-        spec = self.spec
+        """Utilization of the parts inside over `elapsed_s` seconds of statistics; any of them can limit the drive.
+
+        A drive whose driver does its work has one part, the host's cores, and is as busy as they are for it.
+        """
+        spec, driver = self.spec, self._driver
+        if driver is not None:
+            share = driver.busy_s / (elapsed_s * driver.cores) if elapsed_s else 0.0
+            return [Usage(f"{self.name} driver", "drive's driver", min(1.0, share))]
         parts = [
             ("controller", self.controller_busy_s, 1),
             ("dies", self.die_busy_s, len(self._flash.dies)),

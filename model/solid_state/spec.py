@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
+from ..core.discard import MOST_BIO_BYTES, SECTOR
 from ..core.exact_sums import sum_in_order
 from ..disk.spec import sector_problem
 from ..files.description import Duration, PositiveSize, Power, Rate, ShareBelowAll, Size, Spec
@@ -21,6 +22,8 @@ of 1 and 2 steps in 48 and 64 us, which is 2.0 steps (H. Li et al., "The CASE of
 1, 2 and 4 steps takes 56.5, 77.5 and 106 us, which is 2.5 (M. Jung et al., "SimpleSSD", IEEE Computer Architecture
 Letters 2018)."""
 
+SATA_TRIM_BYTES: Final = 64 * 65535 * SECTOR
+"""A TRIM command of libata: a page of 64 ranges of 65,535 sectors (drivers/ata/libata-scsi.c)."""
 UNIT_BYTES: Final = 4096
 """What `unit_time` is the time of."""
 MOVE_SHARE: Final = 0.7
@@ -48,6 +51,14 @@ class SolidStateSpec(Spec):
         Bytes of a page of one plane, and pages of a block of one plane.
     in_place
         If true, the memory is overwritten in place (3D XPoint, DRAM): no spare flash, no garbage collection, no erases.
+    in_submission
+        What the driver of a block device in memory does inside the submission, with CPU time of the thread that
+        submits: "copy" the data, at the processor's `copy_rate` (brd), or only "answer" (null_blk without
+        `memory_backed`). `read_overhead` and `write_overhead` are then CPU time as well; rates and times of the drive's
+        parts have no effect. None: the drive works while the thread goes on.
+    queued
+        If false, the driver takes block I/Os as they come (`submit_bio` of its own): no requests, tags, merging or I/O
+        scheduler. Only with `in_submission`.
     bits_per_cell
         Pages of a plane that are programmed at once (one-shot): 2 MLC, 3 TLC, 4 QLC; 1 where pages are programmed
         singly.
@@ -110,6 +121,8 @@ class SolidStateSpec(Spec):
     page: PositiveSize = 16384
     pages_per_block: int = Field(default=768, ge=1)
     in_place: bool = False
+    in_submission: Literal["copy", "answer"] | None = None
+    queued: bool = True
     bits_per_cell: int = Field(default=3, ge=1, le=4)
     read_time: Duration
     read_steps: tuple[int, ...] | None = Field(default=None, min_length=1, max_length=8)
@@ -148,6 +161,10 @@ class SolidStateSpec(Spec):
             raise ValueError(f"flash is {self.flash} bytes; more than capacity, {self.capacity} bytes")
         if self.in_place and self.slc_cache:
             raise ValueError(f"in_place is true and slc_cache is {self.slc_cache} bytes; 0 where nothing is erased")
+        if self.in_submission is not None and not self.in_place:
+            raise ValueError("in_submission is given and in_place is false; true for a block device in memory")
+        if not self.queued and self.in_submission is None:
+            raise ValueError("queued is false and in_submission is not given; such a driver does its work there")
         if self.dies % self.channels:
             raise ValueError(f"dies is {self.dies}; a multiple of channels, {self.channels}")
         if self.slc_cache and self.slc_program_time is None:
@@ -194,6 +211,11 @@ class SolidStateSpec(Spec):
     def full_duplex(self) -> bool:
         """Whether data to and from it cross its connector at the same time: on PCIe and SAS, not on SATA."""
         return not self.interface.upper().startswith("SATA")
+
+    @property
+    def largest_trim(self) -> int:
+        """Bytes of the largest discard command: of NVMe and SAS as much as a bio has, or nearly."""
+        return MOST_BIO_BYTES if self.full_duplex else SATA_TRIM_BYTES
 
     @property
     def superblock(self) -> int:

@@ -84,6 +84,9 @@ class Host:
         CPU time (s) that arrays took inside the submissions of programs' threads and that these have not yet paid for,
         by the stream they issue. md maps, clones and passes on an I/O in the context of its submitter, so a thread that
         is here pays for that; the others cost any core.
+    computing
+        The threads for which a driver works inside their submission, by the stream they issue, and until when (s) that
+        is known to last (:mod:`raidsim.model.block.in_submission`). What is complete meanwhile wakes nobody.
     shrinkers
         What gives back the memory that caches of the kernel have grown by, when caches are dropped.
     writer_turns
@@ -96,6 +99,7 @@ class Host:
     __slots__ = (
         "_command_s",
         "commands",
+        "computing",
         "cpu",
         "owed_s",
         "passing_s",
@@ -123,6 +127,7 @@ class Host:
         self.thread_plugs: dict[int, TaskPlug] = {}
         self.owed_s: dict[int, float] = {}
         self.passing_s: dict[int, float] = {}
+        self.computing: dict[int, float] = {}
         self.shrinkers: list[Callable[[], None]] = []
         self.writer_turns = WriterTurns(cpu.cores)
         self.stalled_issuer = 0

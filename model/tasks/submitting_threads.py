@@ -115,24 +115,32 @@ class SubmittingThreads(Wrapper):
 
     def _wake_thread(self, issuer: int) -> None:
         """The thread sleeps for one I/O less; once awake it goes on where it was."""
-        thread = self._sleepers[issuer]
-        thread.sleeps -= 1
-        thread.go_on()
-        if not thread.sleeps:
-            self._sleepers.pop(issuer, None)
-            if thread.plugged:
-                self._clock.call_at(self._clock._now, functools.partial(self._finish_plug, issuer))
-
-    def _finish_plug(self, issuer: int, _: Any) -> None:
-        """A thread that slept with an open plug has submitted what it had, unless it sleeps again."""
-        thread = self._sleepers.get(issuer)
-        if thread is not None:
-            thread.plugged = True
-        elif issuer in self._thread_plugs:
-            self._thread_plugs.pop(issuer).flush()
+        wake_thread(self._clock, self._sleepers, self._thread_plugs, issuer)
 
     def _tell_waiters(self) -> None:
         if self._waiters and self.has_room:
             waiters, self._waiters = self._waiters, []
             for waiter in waiters:
                 waiter()
+
+
+def wake_thread(
+    engine: Engine, sleepers: dict[int, SleepingThread], thread_plugs: dict[int, TaskPlug], issuer: int
+) -> None:
+    """Have a thread of a host sleep for one I/O less; once awake it goes on where it was."""
+    thread = sleepers[issuer]
+    thread.sleeps -= 1
+    thread.go_on()
+    if not thread.sleeps:
+        sleepers.pop(issuer, None)
+        if thread.plugged:
+            engine.call_at(engine._now, functools.partial(_finish_plug, sleepers, thread_plugs, issuer))
+
+
+def _finish_plug(sleepers: dict[int, SleepingThread], thread_plugs: dict[int, TaskPlug], issuer: int, _: Any) -> None:
+    """A thread that slept with an open plug has submitted what it had, unless it sleeps again."""
+    thread = sleepers.get(issuer)
+    if thread is not None:
+        thread.plugged = True
+    elif issuer in thread_plugs:
+        thread_plugs.pop(issuer).flush()

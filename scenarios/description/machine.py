@@ -108,6 +108,8 @@ class CpuSpec(Spec):
     """The same between cores of two nodes."""
     idle_states: tuple[tuple[Duration, Duration], ...] = ()
     """Of each the time without work from which a core is in it, and the time to wake up; none as with `idle=poll`."""
+    memory_rate: Rate | None = None
+    """What a node's memory moves, reads and writes together; the copies of block devices in memory share it."""
     cache: Size | None = None
     """The largest cache of one core's own: what a program's buffer may stay in. Without it none does."""
     prices: PriceList
@@ -120,9 +122,8 @@ class CpuSpec(Spec):
             found = ", ".join(format_duration(each) for each in afters)
             raise refusal(f"states after {found}", "expected: each after the one before", ("idle_states",))
         if self.nodes > self.cores:
-            raise refusal(
-                f"{self.nodes} nodes with {self.cores} cores", "expected: a core or more for each node", ("nodes",)
-            )
+            found = f"{self.nodes} nodes with {self.cores} cores"
+            raise refusal(found, "expected: a core or more for each node", ("nodes",))
         return self
 
     def charged(self) -> Prices:
@@ -166,11 +167,8 @@ class LinkSpec(Spec):
         if not isinstance(data, Mapping) or not isinstance(data.get("model"), str):
             return data
         found = _catalogued(data["model"], data.get("max_payload"), data.get("mtu"))
-        known: dict[str, Any] = {
-            "duplex": found.duplex,
-            "command_rate": found.command_rate,
-            "source": f"{found.name} in the catalogue of links",
-        }
+        known: dict[str, Any] = {"duplex": found.duplex, "command_rate": found.command_rate}
+        known["source"] = f"{found.name} in the catalogue of links"
         if "rate" not in data:
             known |= {"rate": f"{found.rate!r}B/s", "write_rate": f"{found.write_rate!r}B/s"}
         return {**known, **data, "model": found.name}

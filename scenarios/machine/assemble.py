@@ -11,8 +11,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from ...model.block.bio_queue import BioQueue
 from ...model.block.faulty_drive import FaultyDrive
 from ...model.block.hardware_queues import HardwareQueues
+from ...model.block.in_submission import SubmissionWork
 from ...model.block.kernel_thread import KernelThread
 from ...model.block.multi_queue import BlkMqQueue
 from ...model.block.single_queue import BlockQueue, PlugSettings
@@ -50,6 +52,7 @@ from ...model.raid.striped.raid3 import ByteStripedArray
 from ...model.raid.striped.stripe import StripeArray
 from ...model.readahead import READ_AHEAD, ReadAhead, ReadAhead61
 from ...model.solid_state.drive import SolidState
+from ...model.solid_state.spec import SolidStateSpec
 from ...model.tasks.cpu import Cpu
 from ...model.tasks.host import Host
 from ...model.tasks.lock import Lock
@@ -84,9 +87,11 @@ from .slices_plan import SlicesPlan
 
 _UNLIMITED = 1 << 62
 
+HOST_MEMORY = "host memory"
+"""How results call the memory as a mover of bytes; no link has a name with a space."""
 Drive = HardDisk | SplitDrive | SolidState
 """What a drive of a machine is simulated as."""
-Queue = BlockQueue | BlkMqQueue
+Queue = BlockQueue | BlkMqQueue | BioQueue
 """A device behind a kernel's request queue."""
 
 
@@ -106,6 +111,8 @@ class Assembly:
         Dirty memory and the page cache.
     links, channels
         Links, and cables with what locks them.
+    memory_link
+        What copies of block devices in memory go through, if the processor's description says how much it moves.
     disks, queues
         Drives, and the host's queues in front of them.
     devices
@@ -152,6 +159,9 @@ class Assembly:
         }
         for link in (*self.links.values(), *(cable for cable, _ in self.channels.values())):
             observer.part(link)
+        self.memory_link: Link | None = None
+        if machine.cpu.memory_rate is not None:
+            self.memory_link = Link(HOST_MEMORY, machine.cpu.memory_rate * machine.cpu.nodes)
         self.disks: dict[str, Drive] = {}
         self.queues: dict[str, Queue] = {}
         self.devices: dict[str, Any] = {}
@@ -208,9 +218,18 @@ class Assembly:
         elif isinstance(spec, DriveSpec):
             disk = HardDisk(engine, spec, plan.name, path, lock, own_cable=plan.own_cable)
         else:
-            disk = SolidState(engine, spec, plan.name, path, state=plan.state)
+            disk = SolidState(engine, spec, plan.name, path, state=plan.state, driver=self._driver(spec))
         self.disks[plan.name] = disk
         return disk
+
+    def _driver(self, spec: SolidStateSpec) -> SubmissionWork | None:
+        """What does a drive's work inside the submission, if something does."""
+        if spec.in_submission is None:
+            return None
+        copies, by_page = spec.in_submission == "copy", not spec.queued
+        times = (spec.read_overhead, spec.write_overhead)
+        memory = self.memory_link if copies else None
+        return SubmissionWork(self._engine, self.host, *times, copies=copies, by_page=by_page, memory=memory)
 
     def _faults(self, plan: FaultsPlan) -> FaultyDrive:
         faults = self.faults[plan.name] = FaultyDrive(self._engine, self.devices[plan.name])
@@ -222,7 +241,9 @@ class Assembly:
         if plan.throttle_s:
             throttle = WriteBackThrottle(engine, plan.throttle_s, plan.throttle_requests)
         queue: Queue
-        if plan.kind == "hardware":
+        if plan.kind == "bio":
+            queue = BioQueue(engine, host, device, busy_ticks=section.busy_ticks)
+        elif plan.kind == "hardware":
             queue = HardwareQueues(
                 engine,
                 host,

@@ -71,7 +71,7 @@ class BuiltMachine:
         self.cpu, self.host = parts.cpu, parts.host
         self.memory, self.pages = parts.memory, parts.pages
         self.disks, self.queues = parts.disks, parts.queues
-        self.links, self.channels = parts.links, parts.channels
+        self.links, self.channels, self.memory_link = parts.links, parts.channels, parts.memory_link
         self.arrays, self.controllers = parts.arrays, parts.controllers
         self.resyncs, self.spares, self.loops = parts.resyncs, parts.spares, parts.loops
         self.delayed_resyncs, self.faults = parts.delayed, parts.faults
@@ -183,9 +183,10 @@ class BuiltMachine:
 
     @property
     def all_links(self) -> list[Link]:
-        """Cables and what is behind them."""
+        """Cables and what is behind them, and memory."""
         network = [] if self.network is None else self.network.links
-        return [*network, *self.links.values(), *(cable for cable, _ in self.channels.values())]
+        memory = [] if self.memory_link is None else [self.memory_link]
+        return [*network, *self.links.values(), *(cable for cable, _ in self.channels.values()), *memory]
 
     @property
     def cpus(self) -> list[Cpu]:

@@ -61,7 +61,7 @@ class QueuePlan:
         The device, which the queue takes the place of.
     kind
         "single": a queue with a scheduler. "tags": blk-mq with a scheduler, or with one queue. "hardware": blk-mq
-        without a scheduler, over the drive's own queues.
+        without a scheduler, over the drive's own queues. "bio": none, as the driver takes block I/Os.
     section
         The kernel's settings of queues.
     depth, requests, write_requests
@@ -85,7 +85,7 @@ class QueuePlan:
     """
 
     name: str
-    kind: Literal["single", "tags", "hardware"]
+    kind: Literal["single", "tags", "hardware", "bio"]
     section: QueueSection
     depth: int
     requests: int

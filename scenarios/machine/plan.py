@@ -17,6 +17,7 @@ from ...model.file_system import FileSystemSettings, on_array, with_log_on
 from ...model.kernels import KernelSpec, kernel
 from ...model.memory.dirty_memory import DirtyLimits
 from ...model.readahead import PAGE
+from ...model.solid_state.spec import SolidStateSpec
 from ...model.tasks.prices import Prices
 from ..description.devices import Devices
 from ..description.file_systems import FileSystemSpec
@@ -189,6 +190,7 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
             spec.queue_depth,
             hardware_queues=min(machine.cpu.cores, queues) if section.multiqueue else 1,
             single=section.single_queue_drivers and queues == 1,
+            queued=not isinstance(spec, SolidStateSpec) or spec.queued,
             rotational=spec.rotational,
             interface=spec.interface,
             scheduler=instance.scheduler,

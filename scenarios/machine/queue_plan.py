@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ...model.block.multi_queue import MAX_SEGMENTS
 from ...model.kernels import SchedulerName
 from ...model.kernels.queue_section import QueueSection
@@ -21,6 +23,7 @@ def queue_plan(
     *,
     hardware_queues: int = 1,
     single: bool = False,
+    queued: bool = True,
     rotational: bool = True,
     interface: str = "",
     scheduler: SchedulerName | None = None,
@@ -42,6 +45,8 @@ def queue_plan(
         How many queues it has.
     single
         If true, its driver has the request queue of before blk-mq (`single_queue_drivers` of a kernel with both).
+    queued
+        If false, its driver takes block I/Os as they come: nothing is scheduled, tagged or throttled.
     rotational
         Whether it turns.
     interface
@@ -72,7 +77,7 @@ def queue_plan(
         writes = _tags_of_writes(section, chosen, first, depth) * hardware_queues
     return QueuePlan(
         name,
-        kind="single" if not section.multiqueue else "hardware" if chosen == "none" else "tags",
+        kind=_kind(section, chosen) if queued else "bio",
         section=section,
         depth=commands,
         requests=requests,
@@ -86,6 +91,12 @@ def queue_plan(
         throttle_requests=first,
         max_segments=next((_SEGMENTS[bus] for bus in interface.split() if bus in _SEGMENTS), MAX_SEGMENTS),
     )
+
+
+def _kind(section: QueueSection, scheduler: SchedulerName) -> Literal["single", "tags", "hardware"]:
+    if not section.multiqueue:
+        return "single"
+    return "hardware" if scheduler == "none" else "tags"
 
 
 def _tags_of_writes(section: QueueSection, scheduler: SchedulerName, requests: int, depth: int) -> int:

@@ -22,6 +22,7 @@ from ..description.machine import ControllerInstance, DriveInstance, LinkSpec, M
 from ..description.network import PORT, NetworkSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import MOST_OUTSTANDING, LoadSpec
+from ..machine.assemble import HOST_MEMORY
 from ..machine.lock_plan import LocksPlan
 from ..machine.network import CLIENTS_CPU, REQUESTS, THREADS
 from ..machine.plan import machine_plan
@@ -320,7 +321,7 @@ def _without_limit(scenario: ScenarioSpec, found: Limit) -> ScenarioSpec:
 
 
 def _fast_links(machine: MachineSpec, names: set[str]) -> MachineSpec:
-    """Links, cables, and what connects controllers to the host."""
+    """Links, cables, what connects controllers to the host, and memory."""
     links = {name: _fast_link(link) if name in names else link for name, link in machine.links.items()}
     channels = {
         name: channel.model_copy(update={"rate": channel.rate * WITHOUT_LIMIT}) if name in names else channel
@@ -332,7 +333,10 @@ def _fast_links(machine: MachineSpec, names: set[str]) -> MachineSpec:
         else each
         for name, each in machine.controllers.items()
     }
-    return machine.model_copy(update={"links": links, "channels": channels, "controllers": controllers})
+    cpu = machine.cpu
+    if HOST_MEMORY in names and cpu.memory_rate is not None:
+        cpu = cpu.model_copy(update={"memory_rate": cpu.memory_rate * WITHOUT_LIMIT})
+    return machine.model_copy(update={"links": links, "channels": channels, "controllers": controllers, "cpu": cpu})
 
 
 def _fast_link(link: LinkSpec) -> LinkSpec:

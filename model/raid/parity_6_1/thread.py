@@ -236,10 +236,13 @@ class ParityThread:
             self._run()
 
     def _rest(self) -> None:
-        """Nothing is left to do."""
-        self.awake = False
+        """Nothing is left to do, but what drivers do inside the submission of what the plug held."""
         if self._plugged:
             self._unplug()
+        if self._host is not None and self._drivers_work():
+            self._host.sleepers[self.issuer].backlog.append(self._run)
+        else:
+            self.awake = False
         self._let_others_run()
 
     def _send_all(self) -> bool:
@@ -263,8 +266,7 @@ class ParityThread:
                     continue
             self._sent += 1
             members[slot].submit(request)
-            member = members[slot]
-            if not member.has_room and member.sleeps(self.issuer):
+            if self._blocks_at(members[slot]):
                 self._block(slot)
                 return False
         out.clear()
@@ -275,8 +277,23 @@ class ParityThread:
             callback()
         return True
 
+    def _blocks_at(self, member: Device) -> bool:
+        """Whether the thread is still inside its submission to a member: it waits for a tag, or the driver works."""
+        return self._drivers_work() or (not member.has_room and member.sleeps(self.issuer))
+
+    def _drivers_work(self) -> bool:
+        """Count the time of drivers inside a submission of the thread; whether it has just begun one with such time."""
+        host = self._host
+        if host is None or self.issuer not in host.computing:
+            return False
+        seconds = host.computing[self.issuer] - self._engine._now
+        self.busy_s += seconds
+        if self._share is not None:
+            self._share.ran(seconds)
+        return True
+
     def _block(self, slot: int) -> None:
-        """The thread blocks for a tag of a member, and goes on when it has one."""
+        """The thread blocks inside its submission to a member, and goes on when that is over."""
         if self._host is None:  # else the block layer has flushed its plug, which stays open
             self._unplug()
         self._members[slot].when_awake(self.issuer, self._go_on)
@@ -317,8 +334,7 @@ class ParityThread:
 
     def _submit_block(self, slot: int, request: Request) -> bool:
         self._members[slot].submit(request)
-        member = self._members[slot]
-        if member.has_room or not member.sleeps(self.issuer):
+        if not self._blocks_at(self._members[slot]):
             return False
         self._block(slot)
         return True
