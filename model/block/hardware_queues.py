@@ -45,7 +45,7 @@ class HardwareQueues(BlkMqQueue):
         Largest request (max_sectors_kb).
     throttle
         Write-back throttling, or None.
-    max_segments, busy_ticks
+    max_segments, busy_ticks, program_pays
         As :class:`.multi_queue.BlkMqQueue` has them.
     """
 
@@ -63,6 +63,7 @@ class HardwareQueues(BlkMqQueue):
         max_segments: int = MAX_SEGMENTS,
         throttle: Throttle | None = None,
         busy_ticks: BusyTicks = "requests",
+        program_pays: bool = False,
     ) -> None:
         cores = host.cpu.cores
         if not 1 <= hardware_queues <= cores:
@@ -77,6 +78,7 @@ class HardwareQueues(BlkMqQueue):
             spreads=hardware_queues > 1,
             throttle=throttle,
             busy_ticks=busy_ticks,
+            program_pays=program_pays,
         )
         self.hardware_queues = hardware_queues
         self.depth = depth * hardware_queues
@@ -173,8 +175,10 @@ class HardwareQueues(BlkMqQueue):
         self._free[queue] += 1
         if issuer < 0:
             self._host.complete_command_of(issuer)
-        else:
+        elif self._command_s:
             self._host.complete_command(core if self.spreads else None)
+        else:
+            self._host.commands += 1
         if queued.op:
             self.queued_write_bytes -= queued.size
         if issuer > RESYNC_THREADS and issuer != RESYNC_ISSUER:

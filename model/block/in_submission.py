@@ -41,6 +41,9 @@ class SubmissionWork:
         CPU time (s) of a read, and of a write or a discard, without the copy.
     copies
         If true, the CPU copies the data, at its price of a copied byte. If false, nothing is moved.
+    command_s
+        CPU time (s) of a program's request above the driver, which ends in the submission as well. md's threads pay for
+        their requests themselves (:attr:`raidsim.model.tasks.host.Host.owed_s`).
     by_page
         If true, md's threads of RAID 4, 5 and 6 submit each page with an I/O of its own (nothing merges them). If
         false, a request is one command.
@@ -56,6 +59,7 @@ class SubmissionWork:
     __slots__ = (
         "_by_page",
         "_byte_s",
+        "_command_s",
         "_computing",
         "_cpu",
         "_engine",
@@ -74,7 +78,8 @@ class SubmissionWork:
         write_s: float,
         *,
         copies: bool,
-        by_page: bool,
+        by_page: bool = False,
+        command_s: float = 0.0,
         memory: Link | None = None,
     ) -> None:
         self._engine = engine
@@ -85,6 +90,7 @@ class SubmissionWork:
         self._write_s = write_s
         self._byte_s = host.prices.copy_s_per_byte if copies else 0.0
         self._by_page = by_page
+        self._command_s = command_s
         self._memory = memory if copies else None
         self.busy_s = 0.0
 
@@ -106,6 +112,8 @@ class SubmissionWork:
             seconds *= -(-request.size // _PAGE)
         copy_s = request.size * self._byte_s if op != TRIM else 0.0
         seconds += copy_s
+        if issuer >= 0:
+            seconds += self._command_s
         computing = self._computing
         at = max(computing.get(issuer, now) + seconds, self._cpu.interrupt(seconds))
         if copy_s and self._memory is not None:
@@ -128,6 +136,6 @@ class SubmissionWork:
         if request.op == FLUSH:
             return
         issuer, computing = request.issuer, self._computing
-        if computing[issuer] <= self._engine._now:
-            del computing[issuer]
+        if computing.get(issuer, 0.0) <= self._engine._now:
+            computing.pop(issuer, None)  # work of no time ends several times in one moment
         wake_thread(self._engine, self._host.sleepers, self._host.thread_plugs, issuer)

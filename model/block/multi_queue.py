@@ -79,6 +79,8 @@ class BlkMqQueue(SubmittingThreads):
         this number of pages at most (block/blk-merge.c, ll_new_hw_segment and ll_merge_requests_fn).
     busy_ticks
         What iostat's ``%util`` counts (:mod:`.io_statistics`).
+    program_pays
+        If true, the device's driver charges a program for its command (:mod:`.in_submission`), as nothing interrupts.
 
     Attributes
     ----------
@@ -152,6 +154,7 @@ class BlkMqQueue(SubmittingThreads):
         throttle: Throttle | None = None,
         volatile_cache: bool = True,
         busy_ticks: BusyTicks = "requests",
+        program_pays: bool = False,
     ) -> None:
         if min(depth, requests, max_request_bytes, max_segments) < 1:
             raise ModelError(
@@ -192,7 +195,7 @@ class BlkMqQueue(SubmittingThreads):
         self._releasing = self._waking = False
         self._gives_way_until = 0.0
         self._switch_s = host.prices.switch_s
-        self._command_s = host.prices.command_s
+        self._command_s = 0.0 if program_pays else host.prices.command_s
         self._cpu = host.cpu
         self.queued_write_bytes = self.foreground_bytes = self.merges = 0
         if throttle is not None:

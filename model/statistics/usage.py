@@ -25,6 +25,8 @@ THREAD = "thread"
 """Kind of a kernel thread that is as busy as one core can be."""
 LOCK = "lock"
 """Kind of what one core at a time may hold, in memory: all others that need it spin meanwhile."""
+HOST_MEMORY = "host memory"
+"""Name and kind of the memory as a mover of bytes, which all cores that copy from and to it wait for."""
 COMMANDS = "commands"
 """What an adapter takes only so many of."""
 
@@ -107,7 +109,8 @@ class Limit:
 def link_usage(link: Link, span: float) -> Usage:
     """What a link did in `span` seconds."""
     if not isinstance(link, DuplexLink):
-        return Usage(link.name, "link", min(1.0, link.busy_s / span), bytes=link.bytes_moved, what=link.what)
+        kind = HOST_MEMORY if link.name == HOST_MEMORY else "link"
+        return Usage(link.name, kind, min(1.0, link.busy_s / span), bytes=link.bytes_moved, what=link.what)
     ways = [
         WayUsage(end, min(1.0, way.busy_s / span), way.rate, way.bytes_moved)
         for end, way in zip(link.ends, link.ways, strict=True)
@@ -126,11 +129,11 @@ def limit(usages: Iterable[Usage]) -> Limit | None:
     -----
     A disk is busy from a command's start to its end, also while the command waits for a bus or for the CPU's
     interrupt. A link or CPU that is as busy as the busiest disk is therefore what the disks wait for. A number of
-    places for requests is what limits only where all that serves them has time left. Cores that wait for a lock are
-    busy, so where a lock is always held that is what limits.
+    places for requests is what limits only where all that serves them has time left. Cores that wait for a lock or for
+    memory are busy, so where a lock is always held, or memory always moves, that is what limits.
     """
     known = list(usages)
-    held = _limit([usage for usage in known if usage.kind == LOCK])
+    held = _limit([usage for usage in known if usage.kind in (LOCK, HOST_MEMORY)])
     if held is not None and held.saturated:
         return held
     parts = [usage for usage in known if usage.kind not in (PLACES, LOCK)]

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 from ...model.files.description import Duration, Fraction, PositiveDuration, PositiveSize, Spec, below_all, refusal
 from ...model.kernels import KernelSpec, kernel, kernel_names
 from ...model.memory.dirty_memory import DirtyLimits
+from ...model.solid_state.spec import SolidStateSpec
 from .machine import MachineSpec
 
 QUEUE_FIELDS = ("scheduler", "nr_requests", "max_request", "wbt_lat")
@@ -42,6 +43,11 @@ def check_queues(machine: MachineSpec, kernel_name: str, hidden: Mapping[str, st
         if given and name in hidden:
             found = f"{given[0]} of {name}, which is behind {hidden[name]}"
             raise refusal(found, "expected: for drives that the kernel sees", ("machine", "drives", name, given[0]))
+        spec = instance.spec()
+        unqueued = isinstance(spec, SolidStateSpec) and not spec.queued
+        if unqueued and given and (given[0] != "scheduler" or instance.scheduler != "none" or given[1:]):
+            found = f"{' and '.join(given)} of {name}, a {instance.model}, whose driver has no request queue"
+            raise refusal(found, "expected: for drives with a request queue", ("machine", "drives", name, given[-1]))
         choices = known.choices(instance.queues())
         if instance.scheduler is not None and instance.scheduler not in choices:
             found = f"{instance.scheduler}, which {kernel_name} does not have"

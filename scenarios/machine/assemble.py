@@ -53,6 +53,7 @@ from ...model.raid.striped.stripe import StripeArray
 from ...model.readahead import READ_AHEAD, ReadAhead, ReadAhead61
 from ...model.solid_state.drive import SolidState
 from ...model.solid_state.spec import SolidStateSpec
+from ...model.statistics.usage import HOST_MEMORY
 from ...model.tasks.cpu import Cpu
 from ...model.tasks.host import Host
 from ...model.tasks.lock import Lock
@@ -87,8 +88,6 @@ from .slices_plan import SlicesPlan
 
 _UNLIMITED = 1 << 62
 
-HOST_MEMORY = "host memory"
-"""How results call the memory as a mover of bytes; no link has a name with a space."""
 Drive = HardDisk | SplitDrive | SolidState
 """What a drive of a machine is simulated as."""
 Queue = BlockQueue | BlkMqQueue | BioQueue
@@ -226,10 +225,17 @@ class Assembly:
         """What does a drive's work inside the submission, if something does."""
         if spec.in_submission is None:
             return None
-        copies, by_page = spec.in_submission == "copy", not spec.queued
-        times = (spec.read_overhead, spec.write_overhead)
-        memory = self.memory_link if copies else None
-        return SubmissionWork(self._engine, self.host, *times, copies=copies, by_page=by_page, memory=memory)
+        copies, tagged = spec.in_submission == "copy", spec.queued and self._plan.kernel.queue.multiqueue
+        return SubmissionWork(
+            self._engine,
+            self.host,
+            spec.read_overhead,
+            spec.write_overhead,
+            copies=copies,
+            by_page=not spec.queued,
+            command_s=self.host.prices.command_s if tagged else 0.0,
+            memory=self.memory_link if copies else None,
+        )
 
     def _faults(self, plan: FaultsPlan) -> FaultyDrive:
         faults = self.faults[plan.name] = FaultyDrive(self._engine, self.devices[plan.name])
@@ -240,6 +246,8 @@ class Assembly:
         throttle = None
         if plan.throttle_s:
             throttle = WriteBackThrottle(engine, plan.throttle_s, plan.throttle_requests)
+        disk = self.disks.get(plan.name)
+        pays = isinstance(disk, SolidState) and disk.spec.in_submission is not None
         queue: Queue
         if plan.kind == "bio":
             queue = BioQueue(engine, host, device, busy_ticks=section.busy_ticks)
@@ -254,6 +262,7 @@ class Assembly:
                 max_segments=plan.max_segments,
                 throttle=throttle,
                 busy_ticks=section.busy_ticks,
+                program_pays=pays,
             )
         else:
             scheduler = made_scheduler(plan, engine, self._readers)
@@ -272,6 +281,7 @@ class Assembly:
                     spreads=plan.hardware_queues > 1,
                     throttle=throttle,
                     busy_ticks=section.busy_ticks,
+                    program_pays=pays,
                 )
             else:
                 plug = PlugSettings(section.plug_requests, section.plug_delay)

@@ -16,13 +16,12 @@ from typing import Any, Literal
 
 from ...model.kernels import kernel, kernel_names
 from ...model.kernels.releases import later
-from ...model.statistics.usage import CORE, DRIVES, LOCK, PLACES, PROGRAM, THREAD, Limit, Usage, limit
+from ...model.statistics.usage import CORE, DRIVES, HOST_MEMORY, LOCK, PLACES, PROGRAM, THREAD, Limit, Usage, limit
 from ..description.any_workload import LoadsSpec
 from ..description.machine import ControllerInstance, DriveInstance, LinkSpec, MachineSpec
 from ..description.network import PORT, NetworkSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import MOST_OUTSTANDING, LoadSpec
-from ..machine.assemble import HOST_MEMORY
 from ..machine.lock_plan import LocksPlan
 from ..machine.network import CLIENTS_CPU, REQUESTS, THREADS
 from ..machine.plan import machine_plan
@@ -181,6 +180,8 @@ def _words(found: Limit) -> str:
     kind = found.parts[0].kind
     if kind == "cpu":
         return " and ".join(_CPUS[name] if name in _CPUS else f"the processor of {_owner(name)}" for name in names)
+    if kind == HOST_MEMORY:
+        return kind
     return f"{kind} {names[0]}" if len(names) == 1 else f"{kind}s {', '.join(names)}"
 
 
@@ -301,7 +302,7 @@ def _faster(instance: DriveInstance) -> DriveInstance:
 def _without_limit(scenario: ScenarioSpec, found: Limit) -> ScenarioSpec:
     names = {part.name for part in found.parts}
     changes: dict[str, Any] = {}
-    if found.parts[0].kind == "link":
+    if found.parts[0].kind in ("link", HOST_MEMORY):
         changes["machine"] = _fast_links(scenario.machine, names)
         if scenario.network is not None:
             changes["network"] = _fast_ports(scenario.network, names)

@@ -229,18 +229,20 @@ def _threads(form: Form) -> Offer:
     return THREADS if kernel(form.kernel).raid5.worker_groups else None
 
 
-def _schedulers(form: Form) -> Offer:
-    if form.controller != NONE:
-        return None
+def _queues(form: Form) -> int:
+    """Hardware queues that the kernel sees of a drive: none behind a controller, or if its driver has no queue."""
     known = known_drive(form.drive)
-    queues = known.queues if isinstance(known, SolidStateSpec) else 1
-    return (USUAL, *kernel(form.kernel).queue.choices(queues))
+    queues = 1 if not isinstance(known, SolidStateSpec) else known.queues if known.queued else 0
+    return queues if form.controller == NONE else 0
+
+
+def _schedulers(form: Form) -> Offer:
+    queues = _queues(form)
+    return (USUAL, *kernel(form.kernel).queue.choices(queues)) if queues else None
 
 
 def _throttle(form: Form) -> Offer:
-    if form.controller != NONE or not kernel(form.kernel).queue.throttle_rotational:
-        return None
-    return _YES_NO
+    return _YES_NO if _queues(form) and kernel(form.kernel).queue.throttle_rotational else None
 
 
 def _ciphers(form: Form) -> Offer:

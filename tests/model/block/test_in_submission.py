@@ -155,3 +155,19 @@ def test_copies_of_all_cores_share_memory() -> None:
     assert limited.cpu.busy_s == pytest.approx(8 * 5e-3, rel=0.1)
     ample = Bench(memory=Link("host memory", MOVED * 20e9)).rate(8, 4)
     assert ample == pytest.approx(Bench().rate(8, 4), rel=0.01)
+
+
+def test_work_of_no_time_ends_and_commands_are_paid_by_programs() -> None:
+    """Protects a null block device: many requests of a kernel thread end in one moment; a program pays its command."""
+    bench, ends = Bench(), []
+    work = SubmissionWork(bench.engine, bench.host, 0.0, 0.0, copies=False, command_s=3e-6)
+    null = SolidState(bench.engine, bench.drives[0].spec, "null", driver=work)
+    queue = BlkMqQueue(bench.engine, bench.host, null, depth=64, program_pays=True)
+    for issuer in (PARITY_THREADS, 1):
+        for place in range(4):
+            queue.submit(Request(READ, place * 65536, 4096, lambda _: ends.append(bench.engine.now), issuer))
+    bench.engine.run()
+    assert ends == pytest.approx([0.0] * 4 + [3e-6 * (1 + number) for number in range(4)])
+    assert bench.cpu.busy_s == pytest.approx(4 * 3e-6)
+    assert not bench.host.sleepers
+    assert not bench.host.computing

@@ -83,3 +83,15 @@ def test_flash_without_spare_is_refused_and_memory_is_not() -> None:
         flash.with_values(flash=flash.capacity)
     with pytest.raises(ValueError, match="in_place is true and slc_cache"):
         optane.with_values(slc_cache="1GB", slc_program_time="1ms")
+
+
+def test_only_memory_is_copied_inside_the_submission() -> None:
+    """Protects against a flash drive that works for nobody, and against a drive without both a queue and a worker."""
+    ram, flash = _spec("RAM-disk"), _spec("Samsung-PM9A3-3840GB")
+    assert (ram.in_submission, ram.queued) == ("copy", False)
+    assert (_spec("null-block").in_submission, _spec("null-block").queued) == ("answer", True)
+    assert _spec("null-block-timer").in_submission is None
+    with pytest.raises(ValueError, match="in_submission is given and in_place is false"):
+        flash.with_values(in_submission="copy")
+    with pytest.raises(ValueError, match="queued is false and in_submission is not given"):
+        ram.with_values(in_submission=None)

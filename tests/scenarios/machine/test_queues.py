@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from raidsim.model.block.bio_queue import BioQueue
 from raidsim.model.block.hardware_queues import HardwareQueues
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.block.single_queue import BlockQueue
@@ -78,6 +79,21 @@ def test_old_kernels_have_theirs() -> None:
     assert [type(built.scheduler) for built in old] == [Cfq, Anticipatory, Deadline]
     assert all(isinstance(built, BlockQueue) for built in old)
     assert old[2].scheduler._expire_s == (0.5, 5.0)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("kernel", ["linux-2.6.20", "linux-3.10", "linux-6.1", "linux-6.12"])
+def test_a_driver_of_block_ios_has_no_queue(kernel: str) -> None:
+    """Protects RAM disks: brd has its own make_request or submit_bio. Counter-test: null_blk has a queue."""
+    assert isinstance(queue(kernel=kernel, model="RAM-disk"), BioQueue)
+    assert not isinstance(queue(kernel=kernel, model="null-block"), BioQueue)
+
+
+@pytest.mark.parametrize(("field", "value"), [("scheduler", "mq-deadline"), ("nr_requests", 64), ("wbt_lat", "5ms")])
+def test_settings_of_a_queue_that_is_not_there_are_refused(field: str, value: Any) -> None:
+    """Protects against a setting without effect; "none" is what Linux shows for such a device."""
+    with pytest.raises(InputError, match=rf"found {field} of .*, a RAM-disk, whose driver has no request queue"):
+        queue(model="RAM-disk", **{field: value})
+    queue(model="RAM-disk", scheduler="none")
 
 
 def test_a_kernel_may_have_both_block_layers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from raidsim.model.files.description_errors import validate
 from raidsim.model.statistics.usage import Usage
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
+from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.questions.without_bottleneck import (
     FASTER_DRIVES,
     MORE_OUTSTANDING,
@@ -50,6 +52,28 @@ def test_without_the_bus_the_drives_limit() -> None:
     assert "disk" in without.then
     fast = simulate(sequential(bus="100GB/s"))
     assert without.prediction.rate == pytest.approx(fast.rate, rel=0.02)
+
+
+def test_memory_that_limits_is_taken_away() -> None:
+    """Protects copies of RAM disks: cores that wait for memory are busy, but memory is named and taken away."""
+    load = {"kind": "load", "pattern": "sequential", "block_size": "128KiB", "read_share": 1.0, "jobs": 32}
+    scenario = document_from(
+        json.dumps(
+            {
+                "kernel": "linux-6.1",
+                "machine": {"model": "nvme-server", "drives": {"model": "RAM-disk", "count": 4}},
+                "arrays": {"md0": {"level": "raid0"}},
+                "workload": {**load, "warm_up": "500us", "duration": "1ms"},
+            }
+        )
+    ).spec()
+    prediction = simulate(scenario)
+    assert prediction.bottleneck == "host memory (100 % busy)"
+    assert prediction.rate == pytest.approx(150e9 / 3, rel=0.05)
+    without = run_without_bottleneck(scenario, prediction)
+    assert without is not None
+    assert (without.what, without.kind) == ("host memory without limit", "limit")
+    assert without.prediction.rate > 2 * prediction.rate
 
 
 def test_without_a_bottleneck_elsewhere_the_bus_changes_nothing() -> None:

@@ -26,7 +26,7 @@ def figure(drive_name: str, load: str) -> SheetFigure:
 def test_every_drive_has_a_sheet() -> None:
     """No drive of flash without something to hold it against, and no sheet without its drive."""
     sheets = set(data_sheets.data_sheets())
-    assert sheets >= set(solid_state_names()) - {"RAM-disk"}
+    assert sheets >= set(solid_state_names()) - {"RAM-disk", "null-block"}
     assert sheets <= {*solid_state_names(), *hard_disk_names()}
     assert len(sheets & set(hard_disk_names())) >= 25
     with pytest.raises(InputError, match=r"no data sheet; expected: .*Intel-S3700"):
@@ -94,8 +94,8 @@ def test_the_figure_that_queue_effort_was_taken_from_is_not_called_predicted() -
 
 def test_latency_is_the_drives_own() -> None:
     """The time of the host between two commands is no part of a latency."""
-    wanted = figure("null-block", "random read")
-    assert simulated("null-block", wanted) == pytest.approx(10e-6, rel=0.05)
+    wanted = figure("null-block-timer", "random read")
+    assert simulated("null-block-timer", wanted) == pytest.approx(10e-6, rel=0.05)
 
 
 def test_inner_and_outer_part_of_a_disk_are_told_apart() -> None:

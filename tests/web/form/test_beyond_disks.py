@@ -117,6 +117,10 @@ def test_what_makes_no_sense_is_not_asked_for() -> None:
     assert offer("network", old) is None
     assert offer("cipher", old) is None
     assert offer("port", DEFAULT) is None
+    ram = replace(DEFAULT, drive="RAM-disk")
+    assert offer("scheduler", ram) is None
+    assert offer("throttle", ram) is None
+    assert offer("scheduler", FLASH) is not None
     assert offer("hours", DEFAULT) is None
     assert offer("nfsd", made(replace(DEFAULT, network="iscsi"))) is None
     vector = offer("cipher", DEFAULT)
