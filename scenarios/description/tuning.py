@@ -21,7 +21,7 @@ QUEUE_FIELDS = ("scheduler", "nr_requests", "max_request", "wbt_lat")
 
 
 def check_queues(machine: MachineSpec, kernel_name: str, hidden: Mapping[str, str]) -> None:
-    """Refuse what the kernel cannot set, and what a controller does not let it set.
+    """Refuse what the kernel cannot set, and what a controller does not let it set or cannot have.
 
     Parameters
     ----------
@@ -48,6 +48,11 @@ def check_queues(machine: MachineSpec, kernel_name: str, hidden: Mapping[str, st
         if unqueued and given and (given[0] != "scheduler" or instance.scheduler != "none" or given[1:]):
             found = f"{' and '.join(given)} of {name}, a {instance.model}, whose driver has no request queue"
             raise refusal(found, "expected: for drives with a request queue", ("machine", "drives", name, given[-1]))
+        if name in hidden and isinstance(spec, SolidStateSpec) and spec.in_submission is not None:
+            found = f"a {instance.model} behind {hidden[name]}"
+            raise refusal(
+                found, "expected: a drive of its own; the host does this one's work", ("machine", "drives", name)
+            )
         choices = known.choices(instance.queues())
         if instance.scheduler is not None and instance.scheduler not in choices:
             found = f"{instance.scheduler}, which {kernel_name} does not have"

@@ -175,6 +175,18 @@ def test_what_a_controller_hides_cannot_be_set() -> None:
     assert "behind raid" in refused.value.found
 
 
+def test_no_controller_has_a_drive_whose_work_the_host_does() -> None:
+    """Protects against copies for which nobody's CPU time could be taken: a RAM disk is no drive of a controller."""
+    changed = document()
+    changed["machine"]["controllers"] = {"raid": {"model": "LSI-9260-8i"}}
+    changed["arrays"] = {"md0": {"level": "raid0", "members": ["sda", "sdb"], "controller": "raid"}}
+    changed["workload"]["targets"] = ["md0"]
+    validate(ScenarioSpec, changed)
+    changed["machine"]["drives"]["sda"]["model"] = "RAM-disk"
+    with pytest.raises(InputError, match=r"found a RAM-disk behind .*; expected: a drive of its own"):
+        validate(ScenarioSpec, changed)
+
+
 def largest_commands(kernel: str, **controller: Any) -> set[int]:
     """Bytes of the largest commands that queue and page cache make for an array of a hardware controller."""
     changed = document(kernel=kernel)
