@@ -12,14 +12,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from raidsim.tests.fuzz.check import MEGABYTES, Finding, peak_bytes, trial
+from raidsim.tests.fuzz.check import MEGABYTES, Finding, trial
 from raidsim.tests.fuzz.mutations import mutated
 from raidsim.tests.fuzz.targets import TARGETS
 
 STATISTICS = "statistics.json"
 _SLOWER = 4.0
 """Times that a reader is slower where every branch is watched, about; what is slow is looked at again without that."""
-_MORE_BYTES = 50 << 20
 
 
 class Watched:
@@ -46,13 +45,12 @@ class Watched:
         self._runs = 0
         for data in known:  # libraries that are loaded on first use are no memory of the reader's
             trial(self._target, data, _SLOWER)
-        self._most_bytes = peak_bytes() + (MEGABYTES << 20)
         self._found: dict[str, str] = {}
 
     def once(self, data: bytes) -> None:
         """One input."""
         self._runs += 1
-        finding = trial(self._target, data, _SLOWER, self._most_bytes)
+        finding = trial(self._target, data, _SLOWER, MEGABYTES << 20)
         if finding is not None:
             self._keep(data, finding)
         if time.monotonic() - self._said > 1:
@@ -72,8 +70,6 @@ class Watched:
         self._found[key] = name
         (self._folder / name).write_bytes(data)
         (self._folder / f"{name}.txt").write_text(f"{key}\n{finding.words}\n", encoding="utf-8", errors="replace")
-        if finding.kind == "memory":
-            self._most_bytes += _MORE_BYTES
         self._say()
 
     def _say(self) -> None:

@@ -241,10 +241,6 @@ def _schedulers(form: Form) -> Offer:
     return (USUAL, *kernel(form.kernel).queue.choices(queues)) if queues else None
 
 
-def _throttle(form: Form) -> Offer:
-    return _YES_NO if _queues(form) and kernel(form.kernel).queue.throttle_rotational else None
-
-
 def _ciphers(form: Form) -> Offer:
     known = kernel(form.kernel).crypt
     if not known.large_sectors:
@@ -365,7 +361,7 @@ _OFFERS: dict[str, Callable[[Form], Offer]] = {
     "stripe_cache": _stripe_cache,
     "threads": _threads,
     "scheduler": _schedulers,
-    "throttle": _throttle,
+    "throttle": lambda form: _YES_NO if _queues(form) and kernel(form.kernel).queue.throttle_rotational else None,
     "cipher": _ciphers,
     "failed": _failed,
     "rebuilding": _rebuilding,

@@ -385,9 +385,7 @@ def test_lsblk_tells_the_interface_of_a_drive(transport: str, interface: str, po
 
 @pytest.mark.parametrize("sizes", [("10.0 TB", "4.5 TB"), ("4.5 TB", "10.0 TB")])
 def test_the_largest_of_a_controllers_volumes_stays(sizes: tuple[str, str]) -> None:
-    """Protects sizes of StorCLI: of two virtual drives on the same six drives in two spans the larger one is simulated,
-    and a note says how much of each drive it uses.
-    """
+    """Protects sizes of StorCLI: of two virtual drives on the same drives the larger is simulated, with a note."""
 
     def cut(text: str) -> str:
         data = json.loads(text)

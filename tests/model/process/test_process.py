@@ -359,13 +359,17 @@ def test_a_pipe_ties_two_processes() -> None:
     assert source.phases[-1].ended > 0.06
 
 
-def _several_files(first: int, *further: int) -> list[Operation]:
+FORKING = [mark("all"), Operation(Kind.FORK, calls=2), Operation(Kind.WAIT, calls=2)]
+
+
+def _several_files(*sizes: int) -> list[Operation]:
     """Files of such sizes, each made, looked at and deleted."""
+    first = sizes[0]
     found: list[Operation] = [mark("files"), Operation(Kind.MKDIR, f"d{first}")]
-    for number, size in enumerate((first, *further)):
+    for number, size in enumerate(sizes):
         name = f"d{first}/{number}"
         found += [Operation(Kind.OPEN, name, flags="O_RDWR|O_CREAT"), transfer(Kind.WRITE, name, 0, size, 4 * KIB)]
-        found += [Operation(Kind.CLOSE, name), Operation(Kind.STAT, name), Operation(Kind.UNLINK, name)]
+        found += [Operation(kind, name) for kind in (Kind.CLOSE, Kind.STAT, Kind.UNLINK)]
     return found
 
 
@@ -376,19 +380,15 @@ def _several_files(first: int, *further: int) -> list[Operation]:
         ([Operation(Kind.OPEN, "f"), transfer(Kind.REWRITE, "f", 0, MIB, 8 * KIB)], [], MIB),
         (_several_files(*[40 * KIB] * 20), [], 800 * KIB + (1 + 3 * 20) * PAGE),
         (
-            [mark("all"), Operation(Kind.FORK, calls=2), Operation(Kind.WAIT, calls=2)],
+            FORKING,
             [_several_files(*[40 * KIB] * 5), _several_files(*[80 * KIB] * 10)],
             1000 * KIB + (2 + 3 * 15) * PAGE,
         ),
     ],
     ids=["read", "rewrite", "names", "children"],
 )
-def test_how_much_is_done_is_seen_from_outside(
-    program: list[Operation], children: list[list[Operation]], moved: int
-) -> None:
-    """Protects progress, whatever a program does: what it has moved never falls, grows while it runs, and is at the end
-    the sum of its bytes and a page for every operation on names, its children's included.
-    """
+def test_how_much_is_done_is_seen(program: list[Operation], children: list[list[Operation]], moved: int) -> None:
+    """Protects progress: it never falls, and ends with all bytes and a page for each operation on names, of all."""
     machine = Machine(file_read_s=1e-4, file_write_s=1e-3)
     machine.system.place("f", 8 * MIB)
     process = machine.process()
