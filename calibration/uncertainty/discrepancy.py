@@ -26,6 +26,7 @@ from pydantic import Field
 from ...model.files.atomic_file import write_whole
 from ...model.files.description import Spec
 from ...model.files.description_errors import load_spec
+from ...model.solid_state.spec import SolidStateSpec
 from ...scenarios.comparison.redundancy import top_parts
 from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.scenario import ScenarioSpec
@@ -52,8 +53,10 @@ _RANDOM = ("seeks_", "rand_", "random_", "backward_", "stride_")
 _TAILS = ("p90_seconds", "p99_seconds", "p999_seconds")
 _LATENCIES = ("mean_seconds", "p50_seconds")
 
-Device = Literal["disk", "flash"]
-"""What the data are on; "disk" where both are part of it, as the slower of the two decides."""
+Device = Literal["disk", "flash", "memory"]
+"""What the data are on: the slowest kind that is part of it decides. "memory" is a RAM disk or a null block device."""
+_DRIVES: tuple[Device, ...] = ("disk", "flash")
+"""Their errors tell something of a block device in memory, but not the other way round."""
 Kind = Literal["raw", "programs", "cpu", "random", "latency", "tail", "resync"]
 """Times and rates of raw devices, those of programs on files, shares of the CPU, random access, mean or median
 latencies, the higher percentiles of latencies, and rates of resyncs, checks and rebuilds and of loads during them."""
@@ -135,9 +138,11 @@ def figure_classes(study: StudySpec) -> dict[str, FigureClass]:
 
 def device_of(spec: ScenarioSpec) -> Device:
     """What the data of a scenario are on."""
-    drives = spec.machine.drives
-    rotational = any(drives[name].entry().rotational for part in top_parts(spec) for name in part.leaves)
-    return "disk" if rotational else "flash"
+    drives = [spec.machine.drives[name].entry() for part in top_parts(spec) for name in part.leaves]
+    if any(drive.rotational for drive in drives):
+        return "disk"
+    in_memory = all(isinstance(drive, SolidStateSpec) and drive.interface.startswith("memory") for drive in drives)
+    return "memory" if in_memory else "flash"
 
 
 def is_resynced(spec: ScenarioSpec) -> bool:
@@ -223,7 +228,8 @@ def learnt(studies: Iterable[StudyErrors], figure_class: FigureClass) -> Learnt 
     """What studies say of a class of figures.
 
     A class with few cells is completed by cells of the classes next to it, as many as it lacks: of latencies by their
-    percentiles, then of the same kind of figure on the other kind of drive, of other kinds on such drives, and of all.
+    percentiles, then of the same kind of figure on the other kind of drive, of other kinds on such drives, and of all
+    drives.
 
     Parameters
     ----------
@@ -249,7 +255,7 @@ def learnt(studies: Iterable[StudyErrors], figure_class: FigureClass) -> Learnt 
 def _next_to(figure_class: FigureClass) -> Iterator[set[FigureClass]]:
     """The class itself, and wider ones."""
     device, kind = figure_class
-    devices, kinds = get_args(Device), get_args(Kind)
+    devices, kinds = {device, *_DRIVES}, get_args(Kind)
     yield {figure_class}
     if kind in _TIMES:
         yield {(device, each) for each in _TIMES}

@@ -21,7 +21,11 @@ from .discrepancy import Device, FigureClass, Kind, StudyErrors, device_of, is_r
 
 _YEAR = re.compile(r"-(\d{4})$")
 
-_DEVICE_WORDS: dict[Device, str] = {"disk": "hard disks", "flash": "solid-state drives"}
+_DEVICE_WORDS: dict[Device, str] = {
+    "disk": "hard disks",
+    "flash": "solid-state drives",
+    "memory": "block devices in memory",
+}
 _KIND_WORDS: dict[Kind, str] = {
     "raw": "sequential rates",
     "programs": "programs on files",

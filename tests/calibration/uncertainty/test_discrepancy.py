@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from raidsim.calibration.uncertainty.discrepancy import (
     COVERED,
     POINTS,
     CellError,
+    Device,
     DiscrepancyTable,
     FigureClass,
     StudyErrors,
@@ -159,6 +161,19 @@ def test_latencies_random_access_and_flash_have_classes() -> None:
     assert set(random.values()) == {("disk", "random"), ("disk", "latency")}
     modern = {each for name in ("broadcom-2019", "xiaoni-2025") for each in figure_classes(load_study(name)).values()}
     assert "flash" in {device for device, _ in modern}
+
+
+def test_what_a_block_device_in_memory_is_off_by_says_nothing_of_drives() -> None:
+    """A RAM disk and NVMe drives of one study are told apart; drives complete memory, never the other way round."""
+    devices = {cell: device for cell, (device, _) in figure_classes(load_study("galofri-2021")).items()}
+    assert {device for cell, device in devices.items() if cell.startswith("brd/")} == {"memory"}
+    assert {device for cell, device in devices.items() if not cell.startswith("brd/")} == {"flash"}
+    few = {device: study_errors([CellError((device, "tail"), 0.5, 0.0)] * 2) for device in get_args(Device)}
+    for device in get_args(Device):
+        found = learnt([*few.values()] * 4, (device, "tail"))
+        assert found is not None
+        assert (("memory", "tail") in found.classes) == (device == "memory")
+        assert len(found.classes) == (3 if device == "memory" else 2)
 
 
 def test_a_class_with_few_cells_is_completed_by_the_nearest() -> None:
