@@ -144,7 +144,7 @@ class Scenario:
         >>> Scenario.load("database-server").with_(layout="raid6", disks=12)
         Scenario('database server': md0: md RAID 6 of 12, chunk 256 KiB, bitmap 64 MiB; load)
         """
-        return type(self).of(self._document.changed({**(changes or {}), **paths(keywords)}, "with_"))
+        return type(self).of(self._document.changed({**(changes or {}), **paths(keywords)}, "changed"))
 
     @property
     def document(self) -> Document:
