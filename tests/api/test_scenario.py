@@ -51,7 +51,7 @@ def test_two_underscores_stand_for_a_dot(changes: dict[str, Any], path: str, exp
 )
 def test_a_wrong_keyword_names_the_closest(changes: dict[str, Any], words: str) -> None:
     """Protects from a misspelt keyword that changes nothing: it is refused at once, with the closest path."""
-    with pytest.raises(InputError, match=r"with_ .*there is no") as caught:
+    with pytest.raises(InputError, match=r"changed .*there is no") as caught:
         small().with_(**changes)
     assert words in str(caught.value)
     with pytest.raises(InputError, match="did you mean layout"):
