@@ -21,7 +21,8 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
+"""Real time that a page may take for anything, where twenty other programs have the processor as well."""
 REQUIRE = "RAIDSIM_REQUIRE_BROWSER"
 """If this is set, a browser that is not there is a failure, and no reason to skip."""
 DESKTOP, PHONE = (1440, 900), (390, 844)

@@ -19,7 +19,7 @@ from raidsim.web.work.service import server_runs
 from raidsim.web.work.tasks import Outcome, RunTask
 
 APP = Path(raidsim.__file__).parent / "web" / "app.py"
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 
 
 @pytest.fixture(scope="module", autouse=True)
