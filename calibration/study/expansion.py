@@ -134,8 +134,8 @@ def _cells(name: str, grid: Mapping[str, Any], labels: list[tuple[Any, ...]]) ->
         if len(numbers) != len(labels):
             found = f"{len(numbers)} numbers for {len(labels)} runs"
             raise refusal(found, "expected: one for each run, or null", (*at, "measured"))
-        fitted = {tuple(point) for point in spec.calibrate}
-        for point in fitted - set(labels):
+        fitted = [tuple(point) for point in spec.calibrate]  # a list, as anything may be written there
+        for point in [each for each in fitted if each not in labels]:
             allowed = f"expected: {', '.join(str(list(label)) for label in labels[:4])} and so on"
             raise refusal(f"no run {list(point)}", allowed, (*at, "calibrate"))
         for label, number in zip(labels, numbers, strict=True):
