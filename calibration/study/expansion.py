@@ -22,8 +22,9 @@ columns set the values of ``${NAME}`` in the job.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from itertools import product
+from math import prod
 from typing import Any
 
 from pydantic import Field
@@ -33,6 +34,10 @@ from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.documents.machine_shorthands import expanded_machine, expanded_volumes
 from .figures import Unit
 
+MOST_RUNS = 10_000
+"""Of all grids of a study: far more than any report has."""
+MOST_PATHS = 100_000
+"""Of all parameters of a study, with each ``*`` written out."""
 _GRID_FIELDS = ("rows", "columns", "cells")
 ANY = "*"
 """In a parameter's path: every drive, channel or link of the machine."""
@@ -88,10 +93,15 @@ def _grids(full: dict[str, Any]) -> None:
         raise refusal(repr(grids)[:60], "expected: grids by name", ("grids",))
     runs = dict(full.get("runs") or {})
     cells = list(full.get("cells") or ())
+    room = MOST_RUNS
     for name, grid in grids.items():
         if not isinstance(grid, Mapping):
             raise refusal(repr(grid)[:60], "expected: a run with rows, columns and cells", ("grids", name))
-        points = _points(grid, ("grids", name))
+        axes = _axes(grid, ("grids", name))
+        room -= prod(map(len, axes))
+        if room < 0:
+            raise refusal("more runs", f"expected: up to {MOST_RUNS:,} in all grids", ("grids", name))
+        points = [(tuple(value for _, value in point), dict(point)) for point in product(*axes)]
         for labels, values in points:
             runs[_run_name(name, labels)] = _run(grid, values, full)
         cells += _cells(name, grid, [labels for labels, _ in points])
@@ -99,8 +109,8 @@ def _grids(full: dict[str, Any]) -> None:
         full["runs"], full["cells"] = runs, cells
 
 
-def _points(grid: Mapping[str, Any], at: tuple[str, ...]) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Labels and values of each run of a grid, row by row."""
+def _axes(grid: Mapping[str, Any], at: tuple[str, ...]) -> list[list[tuple[Any, Any]]]:
+    """The field of the rows with each of its values, and that of the columns if there is one."""
     axes = []
     for axis in ("rows", "columns"):
         given = grid.get(axis, {})
@@ -110,7 +120,7 @@ def _points(grid: Mapping[str, Any], at: tuple[str, ...]) -> list[tuple[tuple[An
                 repr(given)[:60], "expected: one field of the workload, and a list of its values", (*at, axis)
             )
         axes += [[(field, value) for value in values] for field, values in given.items()]
-    return [(tuple(value for _, value in point), dict(point)) for point in product(*axes)]
+    return axes
 
 
 def _run(grid: Mapping[str, Any], values: Mapping[str, Any], full: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,22 +144,28 @@ def _cells(name: str, grid: Mapping[str, Any], labels: list[tuple[Any, ...]]) ->
         if len(numbers) != len(labels):
             found = f"{len(numbers)} numbers for {len(labels)} runs"
             raise refusal(found, "expected: one for each run, or null", (*at, "measured"))
-        fitted = [tuple(point) for point in spec.calibrate]  # a list, as anything may be written there
-        for point in [each for each in fitted if each not in labels]:
+        known, fitted = set(map(_key, labels)), set(map(_key, spec.calibrate))
+        stray = next((point for point in spec.calibrate if _key(point) not in known), None)
+        if stray is not None:
             allowed = f"expected: {', '.join(str(list(label)) for label in labels[:4])} and so on"
-            raise refusal(f"no run {list(point)}", allowed, (*at, "calibrate"))
+            raise refusal(f"no run {list(stray)!r:.60}", allowed, (*at, "calibrate"))
         for label, number in zip(labels, numbers, strict=True):
             if number is not None:
                 run = _run_name(name, label)
                 yield {
                     "id": f"{run}/{spec.figure}",
-                    "use": "calibrate" if label in fitted else "predict",
+                    "use": "calibrate" if _key(label) in fitted else "predict",
                     "run": run,
                     "figure": spec.figure,
                     "measured": number,
                     "unit": spec.unit,
                     **({} if number or spec.within is None else {"within": spec.within}),
                 }
+
+
+def _key(point: tuple[Any, ...]) -> tuple[Hashable, ...]:
+    """Values of a row and a column for a set: a list or a mapping is compared as it is written."""
+    return tuple([each if isinstance(each, Hashable) else repr(each) for each in point])
 
 
 def _run_name(grid: str, labels: tuple[Any, ...]) -> str:
@@ -185,12 +201,19 @@ def _paths(full: dict[str, Any]) -> None:
     parameters = full.get("parameters")
     if not isinstance(parameters, list):
         return
-    full["parameters"] = [
-        {**each, "paths": [path for given in each["paths"] for path in _matching(given, full)]}
-        if isinstance(each, Mapping) and isinstance(each.get("paths"), list)
-        else each
-        for each in parameters
-    ]
+    room = MOST_PATHS
+    full["parameters"] = expanded = list(parameters)
+    for i, each in enumerate(parameters):
+        if not isinstance(each, Mapping) or not isinstance(each.get("paths"), list):
+            continue
+        paths: list[Any] = []
+        for given in each["paths"]:
+            paths += _matching(given, full)
+            if len(paths) > room:
+                expected = f"expected: up to {MOST_PATHS:,} of all parameters"
+                raise refusal("more paths", expected, ("parameters", i, "paths"))
+        room -= len(paths)
+        expanded[i] = {**each, "paths": paths}
 
 
 def _matching(path: Any, full: Mapping[str, Any]) -> list[Any]:

@@ -167,7 +167,7 @@ class _Reader:
     def _of_controller(self, key: str, value: Cell) -> None:
         controller = self.controller
         if key in ("Total Cache Size", "Cache Size"):
-            if value.text[:1].isdecimal() and not value.text.replace(".", "").isdigit():
+            if value.text[:1].isdecimal() and not value.text.replace(".", "").isdecimal():
                 controller.memory = controller.memory or fact(size_of(value), value)
             elif _is_number(value.text):  # newer versions print GB without the unit
                 controller.memory = controller.memory or fact(int(float(value.text) * 2**30), value)

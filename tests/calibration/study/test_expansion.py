@@ -132,12 +132,16 @@ def test_a_path_with_a_star_means_all(tmp_path: Path) -> None:
         (("grids", "load", "rows"), {"depth": 3}, "one field of the workload"),
         (("grids", "load", "rows"), {}, "one field of the workload"),
         (("grids", "load", "cells", 0, "calibrate"), [[7]], r"no run \[7\]"),
+        (("grids", "load", "cells", 0, "calibrate"), [[{"a": 1}]], r"no run \[\{'a': 1\}\]"),
+        (("grids", "load", "rows"), {"depth": list(range(10_001))}, "more runs; expected: up to 10,000 in all grids"),
+        (("grids", "load", "columns"), {"jobs": list(range(10_000))}, "more runs; expected: up to 10,000 in all grids"),
         (("grids", "load", "cells", 0, "unit"), "furlongs", "furlongs"),
         (("grids", "fio", "workload"), "nothing", "unknown workload 'nothing'"),
         (("grids",), [], "grids by name"),
         (("machine", "model"), "mainframe", "mainframe"),
         (("runs", "sync", "workload", "targets"), ["data"], "does nothing by itself|nothing that rebuilds|no array"),
         (("cells", 0, "figure"), "resync_time", "resync_time"),
+        (("parameters", 0, "paths"), ["machine.drives.*.cache"] * 25_001, "more paths; expected: up to 100,000 of all"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path: Path, place: tuple[Any, ...], value: Any, told: str) -> None:
