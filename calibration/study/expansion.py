@@ -22,6 +22,7 @@ columns set the values of ``${NAME}`` in the job.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping
 from itertools import product
 from math import prod
@@ -29,7 +30,9 @@ from typing import Any
 
 from pydantic import Field
 
+from ...model.core.errors import InputError
 from ...model.files.description import Spec, refusal
+from ...model.files.description_errors import validate
 from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.documents.machine_shorthands import expanded_machine, expanded_volumes
 from .figures import Unit
@@ -139,7 +142,13 @@ def _cells(name: str, grid: Mapping[str, Any], labels: list[tuple[Any, ...]]) ->
     given = grid.get("cells", ())
     for i, table in enumerate(given if isinstance(given, list) else ()):
         at = ("grids", name, "cells", i)
-        spec = GridCellsSpec.model_validate(table)
+        try:
+            spec = validate(GridCellsSpec, table)
+        except InputError as error:
+            field = re.match(r"field (\w+)", error.place)
+            raise refusal(
+                error.found.removeprefix("found "), error.expected, (*at, field[1]) if field is not None else at
+            ) from None
         numbers = [number for row in spec.measured for number in (row if isinstance(row, tuple) else (row,))]
         if len(numbers) != len(labels):
             found = f"{len(numbers)} numbers for {len(labels)} runs"
