@@ -56,7 +56,7 @@ _LATENCIES = ("mean_seconds", "p50_seconds")
 Device = Literal["disk", "flash", "memory"]
 """What the data are on: the slowest kind that is part of it decides. "memory" is a RAM disk or a null block device."""
 _DRIVES: tuple[Device, ...] = ("disk", "flash")
-"""Their errors tell something of a block device in memory, but not the other way round."""
+"""Their errors also count for block devices in memory, but not the other way round."""
 Kind = Literal["raw", "programs", "cpu", "random", "latency", "tail", "resync"]
 """Times and rates of raw devices, those of programs on files, shares of the CPU, random access, mean or median
 latencies, the higher percentiles of latencies, and rates of resyncs, checks and rebuilds and of loads during them."""

@@ -16,7 +16,7 @@ from rich.text import Text
 _LONGEST = 44
 """Characters of the longest figure, and of the longest word that is kept whole; a longer one is broken."""
 _LINE = 20
-"""Characters of a line of text below which the text goes into a part of its own."""
+"""Characters of room that a column of text needs; with less it moves to the next part."""
 _ANY = 10_000
 """A width that every table fits into."""
 
@@ -54,7 +54,7 @@ class Table(rich.table.Table):
             yield part
 
     def _parts(self, console: Console, needs: Sequence[int], room: int) -> list[list[int]]:
-        """Which columns go together: the first ones, and as many of the next ones as fit."""
+        """The columns of each part: those that say what a row is about, and further ones that fit."""
         keys = list(range(min(self._keys, len(self.columns) - 1)))
         while len(keys) > 1 and 2 * sum(needs[each] for each in keys) > room:
             keys.pop()

@@ -31,7 +31,7 @@ written back later (lmbench, bw_mem(8), "memory utilization")."""
 
 
 class SubmissionWork:
-    """What the driver of one device does inside submissions, and whom it takes the time of.
+    """What the driver of one device does inside submissions, with CPU time of the submitting thread.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ class SubmissionWork:
         CPU time (s) of a program's request above the driver, which ends in the submission as well. md's threads pay for
         their requests themselves (:attr:`raidsim.model.tasks.host.Host.owed_s`).
     by_page
-        If true, md's threads of RAID 4, 5 and 6 submit each page with an I/O of its own (nothing merges them). If
-        false, a request is one command.
+        If true, md's threads of RAID 4, 5 and 6 submit one I/O per page, as nothing merges them. If false, a request is
+        one command.
     memory
         What the copies of all cores go through; None: as fast as the cores copy.
 

@@ -289,7 +289,7 @@ def _check_width(name: str, disks: int, variant: str, groups: int) -> None:
     The Q of a wider RAID 6 would weigh two blocks of a row alike, so that not every two could be told apart.
     """
     parities = LEVELS[name].parities
-    if not parities or not variant:
+    if not parities or not variant:  # RAID 3 has no variants, and no table of rows
         return
     most, why = MD_MOST_MEMBERS, "as many as md's superblock has room for (metadata 1.x)"
     if parities > 1:

@@ -57,8 +57,8 @@ class SolidStateSpec(Spec):
         `memory_backed`). `read_overhead` and `write_overhead` are then CPU time as well; rates and times of the drive's
         parts have no effect. None: the drive works while the thread goes on.
     queued
-        If false, the driver takes block I/Os as they come (`submit_bio` of its own): no requests, tags, merging or I/O
-        scheduler. Only with `in_submission`.
+        If false, the driver has its own `submit_bio` and takes block I/Os as they come: no requests, tags, merging or
+        I/O scheduler. Only with `in_submission`.
     bits_per_cell
         Pages of a plane that are programmed at once (one-shot): 2 MLC, 3 TLC, 4 QLC; 1 where pages are programmed
         singly.

@@ -26,7 +26,7 @@ THREAD = "thread"
 LOCK = "lock"
 """Kind of what one core at a time may hold, in memory: all others that need it spin meanwhile."""
 HOST_MEMORY = "host memory"
-"""Name and kind of the memory as a mover of bytes, which all cores that copy from and to it wait for."""
+"""Name and kind of the usage of memory: what all cores copy from and to it."""
 COMMANDS = "commands"
 """What an adapter takes only so many of."""
 

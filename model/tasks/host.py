@@ -86,7 +86,7 @@ class Host:
         is here pays for that; the others cost any core.
     computing
         The threads for which a driver works inside their submission, by the stream they issue, and until when (s) that
-        is known to last (:mod:`raidsim.model.block.in_submission`). What is complete meanwhile wakes nobody.
+        is known to last (:mod:`raidsim.model.block.in_submission`). I/Os that complete meanwhile wake no thread.
     shrinkers
         What gives back the memory that caches of the kernel have grown by, when caches are dropped.
     writer_turns

@@ -127,7 +127,7 @@ class SubmittingThreads(Wrapper):
 def wake_thread(
     engine: Engine, sleepers: dict[int, SleepingThread], thread_plugs: dict[int, TaskPlug], issuer: int
 ) -> None:
-    """Have a thread of a host sleep for one I/O less; once awake it goes on where it was."""
+    """An I/O that a thread sleeps for is complete; after the last one the thread goes on where it was."""
     thread = sleepers[issuer]
     thread.sleeps -= 1
     thread.go_on()

@@ -22,7 +22,7 @@ _SPAN_UNIT = 1 << 20
 
 
 SCENARIO = "scenario"
-"""The path of a design that is a scenario of its own; its value is the scenario's name."""
+"""The path of a design that is a whole scenario; the value is the scenario's name."""
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,8 @@ def check_queues(machine: MachineSpec, kernel_name: str, hidden: Mapping[str, st
             raise refusal(found, "expected: for drives with a request queue", ("machine", "drives", name, given[-1]))
         if name in hidden and isinstance(spec, SolidStateSpec) and spec.in_submission is not None:
             found = f"a {instance.model} behind {hidden[name]}"
-            raise refusal(
-                found, "expected: a drive of its own; the host does this one's work", ("machine", "drives", name)
-            )
+            expected = "expected: a physical drive; this one is the host's memory"
+            raise refusal(found, expected, ("machine", "drives", name))
         choices = known.choices(instance.queues())
         if instance.scheduler is not None and instance.scheduler not in choices:
             found = f"{instance.scheduler}, which {kernel_name} does not have"

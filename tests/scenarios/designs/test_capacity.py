@@ -57,6 +57,6 @@ def test_what_cannot_be_is_refused() -> None:
 
 
 def test_a_size_without_its_unit_is_refused_with_an_example() -> None:
-    """Protects who writes 18 for 18TB: the message shows how a size is written."""
+    """Protects a user who writes 18 for 18TB: the message shows how a size is written."""
     with pytest.raises(InputError, match=r"size: found 18 B; expected: a size with its unit, such as 18TB, above"):
         capacity_plan("raid6", 12, 18)

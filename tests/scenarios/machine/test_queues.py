@@ -183,7 +183,7 @@ def test_no_controller_has_a_drive_whose_work_the_host_does() -> None:
     changed["workload"]["targets"] = ["md0"]
     validate(ScenarioSpec, changed)
     changed["machine"]["drives"]["sda"]["model"] = "RAM-disk"
-    with pytest.raises(InputError, match=r"found a RAM-disk behind .*; expected: a drive of its own"):
+    with pytest.raises(InputError, match=r"found a RAM-disk behind .*; expected: a physical drive"):
         validate(ScenarioSpec, changed)
 
 
