@@ -47,7 +47,7 @@ def check_queues(machine: MachineSpec, kernel_name: str, hidden: Mapping[str, st
         unqueued = isinstance(spec, SolidStateSpec) and not spec.queued
         if unqueued and given and (given[0] != "scheduler" or instance.scheduler != "none" or given[1:]):
             found = f"{' and '.join(given)} of {name}, a {instance.model}, whose driver has no request queue"
-            raise refusal(found, "expected: for drives with a request queue", ("machine", "drives", name, given[-1]))
+            raise refusal(found, "expected: no such setting", ("machine", "drives", name, given[-1]))
         if name in hidden and isinstance(spec, SolidStateSpec) and spec.in_submission is not None:
             found = f"a {instance.model} behind {hidden[name]}"
             expected = "expected: a physical drive; this one is the host's memory"
