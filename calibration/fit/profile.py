@@ -16,6 +16,7 @@ from ...model.core.errors import InputError
 from ...model.files.atomic_file import write_whole
 from ...model.files.description import Spec, refusal
 from ...model.files.description_errors import load_spec
+from ...scenarios.sweeps.model_version import hash_folder, model_fingerprint
 from ..study.study import StudySpec
 
 BOUND_SD = 3.0
@@ -29,6 +30,9 @@ _STUDIES = "studies"
 """The folder of studies: each is hashed by its own contents."""
 _INTERVALS_ONLY = "discrepancy.yaml"
 """What predictions came to: it follows from fits, and no fit from it."""
+
+_ONLY_TOLD = {"title", "report", "source", "missing", "suspects"}
+"""Parts of a study that are shown and have no part in any prediction."""
 
 
 class FittedParameter(Spec):
@@ -191,8 +195,7 @@ def kept_profile(study: StudySpec) -> Profile | None:
 
 def data_fingerprint(study: StudySpec) -> str:
     """Hash of what a study says that a fit depends on; what it does not say has no part in it, nor a new field."""
-    told = {"title", "report", "source", "missing", "claims", "suspects"}
-    text = study.model_dump_json(exclude=told, exclude_defaults=True)
+    text = study.model_dump_json(exclude={*_ONLY_TOLD, "claims"}, exclude_defaults=True)
     text += "".join(claim.model_dump_json() for claim in study.claims if claim.use == "calibrate")
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -207,3 +210,15 @@ def fingerprint(study: StudySpec) -> str:
                 digest.update(path.relative_to(ROOT).as_posix().encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:32]
+
+
+def prediction_fingerprint(study: StudySpec, profile: Profile | None) -> str:
+    """Hash of everything that a study's predictions follow from.
+
+    That is the model, the code that makes runs and figures of a study, the study itself, and its fitted parameters.
+    """
+    digest = hashlib.sha256(model_fingerprint().encode())
+    hash_folder(digest, "calibration/study")
+    digest.update(study.model_dump_json(exclude=_ONLY_TOLD, exclude_defaults=True).encode())
+    digest.update(repr(sorted(profile.factors.items()) if profile is not None else None).encode())
+    return digest.hexdigest()[:16]

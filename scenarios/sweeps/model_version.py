@@ -11,6 +11,8 @@ import numpy as np
 from ...compiled.loader import ROOT
 
 _FOLDERS = ("model", "scenarios")
+WITHOUT = ("scenarios/pictures", "scenarios/workers", "scenarios/timeline", "scenarios/comparison", "scenarios/advice")
+"""Folders that no result of a simulation follows from: they show results, compare them, or share the work."""
 
 
 @cache
@@ -18,12 +20,18 @@ def model_fingerprint() -> str:
     """Hash of the code and data of the model and the scenarios, and of the release of numpy that draws for them."""
     digest = hashlib.sha256(f"numpy {np.__version__}\n".encode())
     for folder in _FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in (".py", ".yaml", ".json"):
-                content = path.read_bytes().replace(b"\r\n", b"\n")
-                digest.update(f"{path.relative_to(ROOT).as_posix()} {len(content)}\n".encode())
-                digest.update(content)
+        hash_folder(digest, folder)
     return digest.hexdigest()[:16]
+
+
+def hash_folder(digest: hashlib._Hash, folder: str) -> None:
+    """Add the code and data of a folder of the package, and of those in it, to a hash."""
+    for path in sorted((ROOT / folder).rglob("*")):
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix in (".py", ".yaml", ".json") and not any(name.startswith(f"{each}/") for each in WITHOUT):
+            content = path.read_bytes().replace(b"\r\n", b"\n")
+            digest.update(f"{name} {len(content)}\n".encode())
+            digest.update(content)
 
 
 def model_name() -> str:
