@@ -41,8 +41,8 @@ def test_predictions_follow_from_model_study_and_profile(monkeypatch: pytest.Mon
     before = prediction_fingerprint(study, fitted)
     renamed = study.model_copy(update={"title": "another", "suspects": ()})
     assert prediction_fingerprint(renamed, fitted.model_copy(update={"message": "another"})) == before
-    claimless = study.model_copy(update={"claims": ()})
-    changed = [(study, moved), (study, None), (claimless, fitted)]
+    celled = study.model_copy(update={"cells": study.cells[1:]})
+    changed = [(study, moved), (study, None), (celled, fitted)]
     assert len({before, *(prediction_fingerprint(*each) for each in changed)}) == 4
     monkeypatch.setattr(profile, "model_fingerprint", lambda: "another")
     assert prediction_fingerprint(study, fitted) != before
