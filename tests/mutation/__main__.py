@@ -6,7 +6,7 @@ python -m raidsim.tests.mutation [--count N] [--seed S] [--limit SECONDS] [--onl
 A mutant is one operator, number or condition of one module that is another one. One copy of the checkout has all of
 them, each behind a switch. The test files with the fewest imports between them and the module run on a mutant until a
 test fails (the mutant is killed), the limit of CPU time is reached, or none is left (it survives). A survivor is either
-a hole in the tests or a change that no result depends on; docs/robustness.md lists those that were looked at. Results
+a hole in the tests or a change that no result depends on; docs/robustness.md has the totals of past samples. Results
 go to files, a line each, and a second call goes on where the first was stopped. `--slow` tries the tests marked slow
 too, on those that survived the quick ones.
 """
