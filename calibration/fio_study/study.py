@@ -135,7 +135,7 @@ class FioStudy:
         for parameter in self.study.parameters:
             for path in parameter.paths:
                 *place, field = path.split(".")[1:]
-                value = value_at(self.study, path) * factors[parameter.name]
+                value = value_at(self.study, path, factors[parameter.name])
                 here = machine
                 for key in place:
                     here = here[key]

@@ -106,9 +106,13 @@ class Calibrated:
             "bounds": [1 / bound, bound],
             "at_bound": spec.name in self.profile.at_bounds(),
             "values": [
-                {"path": path, "unit": unit_at(self.study, path), "prior": prior, "value": prior * fitted.factor}
+                {
+                    "path": path,
+                    "unit": unit_at(self.study, path),
+                    "prior": value_at(self.study, path),
+                    "value": value_at(self.study, path, fitted.factor),
+                }
                 for path in spec.paths
-                for prior in (value_at(self.study, path),)
             ],
         }
         if limits is not None:

@@ -7,7 +7,6 @@ controllers their model, which moves all of that model together.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -25,6 +24,7 @@ from ...scenarios.description.machine import PriceList
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
+from ..study.possible_values import possible_value
 
 PATHS = (
     "machine.links.NAME.FIELD, machine.channels.NAME.FIELD, machine.cpu.prices.FIELD, machine.drives.NAME.FIELD, "
@@ -36,7 +36,6 @@ PATHS = (
 Address = tuple[str, ...]
 """One number of a scenario: a part's keys, the name of what has it (if there are several), and the field."""
 
-_SECTOR = 512
 _LINKS = ("machine", "links")
 _CHANNELS = ("machine", "channels")
 _NAMED: tuple[Address, ...] = (
@@ -324,21 +323,24 @@ def _follows(prices: PriceList, field: str) -> set[str]:
     return {each.name for each in fields(before) if getattr(before, each.name) != getattr(after, each.name)}
 
 
-def _value(scenario: ScenarioSpec, address: Address) -> Any:
-    """A number of a scenario in SI units; None where there is none."""
-    part, name, field = address[:-2], address[-2], address[-1]
+def _owner(scenario: ScenarioSpec, address: Address) -> Any:
+    """The description that has the field at the end of an address."""
+    part, name = address[:-2], address[-2]
     if part == ("machine", "cpu"):
-        return getattr(scenario.machine.cpu.prices, field, None)
+        return scenario.machine.cpu.prices
     if part == ():
-        return getattr(scenario.machine, field, None)
-    if part == ("kernels",):
-        return scenario.path_length if field == "path_length" else None
+        return scenario.machine
     holder = _holders(scenario, part)[name]
     if part in (("machine", "drives"), ("machine", "controllers")):
-        holder = holder.spec()
-    elif part == ("file_systems",):
-        holder = holder.settings()
-    return getattr(holder, field, None)
+        return holder.spec()
+    return holder.settings() if part == ("file_systems",) else holder
+
+
+def _value(scenario: ScenarioSpec, address: Address) -> Any:
+    """A number of a scenario in SI units; None where there is none."""
+    if address[0] == "kernels" and address[-1] != "path_length":
+        return None
+    return getattr(_owner(scenario, address), address[-1], None)
 
 
 def with_factors(
@@ -359,7 +361,7 @@ def with_factors(
     for part in ("encrypted", "file_systems"):
         data[part] = {name: spec.model_dump() for name, spec in getattr(scenario, part).items()}
     for address, factor in together.items():
-        value = _times(_value(scenario, address), factor)
+        value = possible_value(_owner(scenario, address), address[-1], factor)
         if address[0] == "kernels":
             data["path_length"] = value
             continue
@@ -371,10 +373,3 @@ def with_factors(
         here[address[-1]] = value
     return changed(scenario, data)
 
-
-def _times(value: float, factor: float) -> float:
-    """A value with a factor; sizes stay whole sectors. Rounding down keeps parts within the whole they are of."""
-    if not isinstance(value, int):
-        return value * factor
-    unit = _SECTOR if value % _SECTOR == 0 else 1
-    return max(1, math.floor(value * factor / unit)) * unit

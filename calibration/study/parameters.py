@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -12,6 +11,7 @@ from ...model.kernels import kernel_names
 from ...scenarios.description.file_systems import FileSystemSpec
 from ...scenarios.description.machine import MachineSpec
 from .document import StudyDocument
+from .possible_values import field_marks, is_of, possible_value
 
 PATHS = (
     "machine.links.NAME.rate, machine.channels.NAME.rate, machine.cpu.prices.NAME, machine.drives.NAME.FIELD, "
@@ -28,8 +28,10 @@ _CATALOGUED = ("drives", "controllers")
 """Parts whose values are those of a catalogue's entry, with overrides."""
 
 
-def value_at(study: StudyDocument, path: str) -> Any:
+def value_at(study: StudyDocument, path: str, factor: float | None = None) -> Any:
     """The value that a parameter's path names, in SI units; a kernel's path length is 1.
+
+    With a factor: the value times that, as a machine can have it (:mod:`.possible_values`).
 
     Raises
     ------
@@ -37,6 +39,8 @@ def value_at(study: StudyDocument, path: str) -> Any:
         If it names nothing.
     """
     owner, key = _named(study, path)
+    if factor is not None:
+        return possible_value(owner, key, factor)
     return owner[key] if isinstance(owner, dict) else getattr(owner, key)
 
 
@@ -47,17 +51,8 @@ def unit_at(study: StudyDocument, path: str) -> str:
         return ""
     if key.endswith("_cycles"):
         return "cycles"
-    field = type(owner).model_fields[key]
-    known = {*field.metadata, *_validators(field.annotation)}
-    return next((unit for kind, unit in _UNITS if known & set(get_args(kind)[1:])), "")
-
-
-def _validators(annotation: Any) -> list[Any]:
-    """What annotates a type, or the members of a union of types."""
-    parts = get_args(annotation)
-    if get_origin(annotation) is Annotated:
-        return [part for part in parts[1:] if isinstance(part, Hashable)]
-    return [each for part in parts for each in _validators(part)]
+    marks = field_marks(type(owner), key)
+    return next((unit for kind, unit in _UNITS if is_of(kind, marks)), "")
 
 
 def _named(study: StudyDocument, path: str) -> tuple[Any, str]:
@@ -139,7 +134,7 @@ class ChangedParts:
         if keys[0] == "file_systems":
             self._file_systems.setdefault(keys[1], {})[keys[2]] = factor
             return
-        value = _times(value_at(study, path), factor)
+        value = value_at(study, path, factor)
         if keys[0] == "kernels":
             self.path_lengths[".".join(keys[1:-1])] = value
         elif keys[0] == "encrypted":
@@ -158,10 +153,6 @@ class ChangedParts:
         """A mounted file system with the factors on its kind."""
         changed: dict[str, Any] = mounted.model_dump()
         for field, factor in self._file_systems.get(mounted.kind, {}).items():
-            changed["overrides"][field] = _times(getattr(mounted.settings(), field), factor)
+            changed["overrides"][field] = possible_value(mounted.settings(), field, factor)
         return changed
 
-
-def _times(value: float, factor: float) -> float:
-    """A value with a factor; sizes and counts stay whole."""
-    return max(1, round(value * factor)) if isinstance(value, int) else value * factor

@@ -134,7 +134,7 @@ def machine_plan(scenario: ScenarioSpec, scale: int = 1, serviced: bool = False)
         scale,
         prices=machine.cpu.charged().scaled(scenario.path_length),
         limits=dirty_limits(known, memory, scenario.vm, scale),
-        room=(machine.memory - machine.resident) // scale,
+        room=(machine.memory - machine.resident) // scale // PAGE * PAGE,
         mounts=mounts,
         targets=targets,
         caches=tuple(raw_cache_plan(scenario, known, on) for on in targets) if isinstance(workload, DdSpec) else (),
