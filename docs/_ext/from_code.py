@@ -11,6 +11,8 @@ Directives:
     Runs a command that prints JSON, and lists what is in it.
 `result-tables`, `trace-formats`
     List the tables of a store of results, and the formats of traces.
+`fio-options`
+    Lists what becomes of every option and engine of fio.
 `modules`
     Lists all modules of the package by the first sentence of what they say.
 """
@@ -39,6 +41,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import raidsim
 from raidsim.cli.main import COMMANDS, _imported, main
+from raidsim.model.programs.fio.options import OptionEntry, option_table
 from raidsim.scenarios.documents.schema import field_words
 from raidsim.scenarios.documents.written import written_value
 from raidsim.scenarios.sweeps.result_file import IN_MEMORY, ResultFile
@@ -259,6 +262,46 @@ class TraceFormats(SphinxDirective):
         return self.parse_text_to_nodes(table(("name", "format"), rows))
 
 
+MODELED_ENGINES = {"sync", "async", "null"}
+"""Kinds of engines of fio that are simulated."""
+
+
+def fio_tables() -> dict[str, list[tuple[str, str]]]:
+    """Names of fio's options and engines with the reason, by what becomes of them; equal reasons share a row."""
+    options = option_table()
+
+    def reasons(entries: Mapping[str, OptionEntry]) -> list[tuple[str, str]]:
+        off = {name: " or ".join(f"`{value}`" for value in entry.off) for name, entry in entries.items()}
+        return [
+            (name, entry.why + (f" (expected: {off[name]})" if entry.off else "")) for name, entry in entries.items()
+        ]
+
+    engines = [(name, why) for name, why in options.engines.items() if why not in MODELED_ENGINES]
+    kinds = {
+        "simulated": reasons(options.simulated),
+        "accepted, without a part in the simulation": reasons(options.accepted),
+        "accepted where a job with `verify` reads nothing more": reasons(options.verifying),
+        "refused": reasons(options.refused),
+        "engines refused": engines,
+    }
+    found = {}
+    for kind, rows in kinds.items():
+        names: dict[str, list[str]] = {}
+        for name, why in rows:
+            names.setdefault(why, []).append(f"`{name}`")
+        found[kind] = [(", ".join(alike), why) for why, alike in names.items()]
+    return found
+
+
+class FioOptions(SphinxDirective):
+    """Lists what becomes of fio's options and engines."""
+
+    def run(self) -> list[nodes.Node]:
+        """A table for each kind."""
+        text = "\n".join(table((kind, "because"), rows) for kind, rows in fio_tables().items())
+        return self.parse_text_to_nodes(text)
+
+
 def modules_of(package: Path) -> list[tuple[str, str]]:
     """Modules of a package and of those below it that are documented with it, each with its first sentence."""
     found = []
@@ -297,5 +340,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("printed", Printed)
     app.add_directive("result-tables", ResultTables)
     app.add_directive("trace-formats", TraceFormats)
+    app.add_directive("fio-options", FioOptions)
     app.add_directive("modules", Modules)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

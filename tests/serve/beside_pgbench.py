@@ -1,4 +1,4 @@
-"""pgbench on arrays that `raidsim serve` serves, beside a replay of its trace: the table of docs/serving.md.
+"""pgbench on arrays that `raidsim serve` serves, beside a replay of its trace: a comparison for docs/serving.md.
 
 ``python -m raidsim.tests.serve.beside_pgbench [--transactions 250] [--trace NUMBER]``. It needs PostgreSQL, fuse2fs,
 nbdfuse, nbdkit and ``/dev/fuse``, and a user who is not root, as PostgreSQL does. Everything is in simulated time, from
