@@ -17,9 +17,9 @@ ROOT = Path(raidsim.__file__).parent
 TOP = ("compiled", "model", "scenarios", "calibration", "validation", "api", "serve", "cli", "web")
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("compiled",),
-    ("model/core", "model/readahead"),
+    ("model/core",),
     ("model/files",),
-    ("model/schedulers",),
+    ("model/schedulers", "model/readahead"),
     ("model/layouts", "model/links", "model/tasks", "model/programs"),
     ("model/statistics", "model/disk", "model/block", "model/network", "model/programs/fio"),
     (

@@ -15,14 +15,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, get_args
+from typing import Any
 
 from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import AnyDrive, drive, hard_disk, hard_disk_names
 from ...model.files.quantities import parse_frequency, parse_rate, parse_time
-from ...model.kernels import SchedulerName
+from ...model.schedulers import NO_SCHEDULER, SCHEDULERS
 from ...model.solid_state.spec import SolidStateSpec
 from ...scenarios.documents.machine_catalogue import DEFAULT_CPU, cpu
 from ..inspection.computer_match import nearest_kernel
@@ -143,7 +143,7 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
         note = f"a solid-state drive, {chosen}{how}"
     if overrides:
         instance["overrides"] = overrides
-    if device is not None and device.scheduler in get_args(SchedulerName):
+    if device is not None and device.scheduler in (*SCHEDULERS, NO_SCHEDULER):
         instance["scheduler"] = device.scheduler
     name = told if told is not None and "." not in told else "disk"
     here = spec.with_values(**overrides)

@@ -22,6 +22,7 @@ from pydantic.fields import FieldInfo
 from ..core.errors import InputError
 from .description import Spec
 from .description_errors import changed
+from .plugins import NameIn
 
 _Spec = TypeVar("_Spec", bound=Spec)
 
@@ -59,7 +60,8 @@ def _is_switch(field: FieldInfo, kinds: tuple[Any, ...], section: bool) -> bool:
         return True
     if field.is_required() or section:
         return False
-    return not field.default or any(get_origin(kind) is Literal for kind in kinds)
+    named = any(isinstance(each, NameIn) for each in field.metadata)
+    return not field.default or named or any(get_origin(kind) is Literal for kind in kinds)
 
 
 def _off(field: FieldInfo, kinds: tuple[Any, ...]) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .catalogue import KernelName, canonical, choice_of_kernels, kernel, kernel_names
 from .distributions import distributions
-from .queue_section import LEAST_REQUESTS, MOST_REQUESTS, SchedulerName
+from .queue_section import LEAST_REQUESTS, MOST_REQUESTS
 from .spec import KernelSpec
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "MOST_REQUESTS",
     "KernelName",
     "KernelSpec",
-    "SchedulerName",
     "canonical",
     "choice_of_kernels",
     "distributions",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from ..files.description import Fraction, PositiveSize, Size, Spec, refuse_set
+from ..files.plugins import NameIn
 from ..memory.settings import PageCacheSettings
+from ..readahead import READ_AHEAD
 
 
 class CacheSection(PageCacheSettings):
@@ -103,7 +105,7 @@ class ReadAheadSection(Spec):
         window.
     """
 
-    policy: Literal["2.2", "2.4", "2.4-calls", "2.6", "2.6.11", "2.6.23", "6.1", "freebsd-6"]
+    policy: Annotated[str, NameIn(READ_AHEAD)]
     window: PositiveSize
     parity_chunks: int = 0
     parity_least: Size = 0

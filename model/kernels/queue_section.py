@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import model_validator
 
 from ..block.io_statistics import BusyTicks
 from ..files.description import Duration, Fraction, PositiveSize, Size, refusal
-from ..schedulers import AnticipatorySettings, CfqSettings, DeadlineSettings
+from ..schedulers import NO_SCHEDULER, SCHEDULERS, SchedulerName, SchedulerSettings
 from ..tasks.task_plug import PlugLimits
-
-SchedulerName = Literal[
-    "linus", "anticipatory", "cfq", "deadline", "noop", "disksort", "mq-deadline", "kyber", "bfq", "none"
-]
-"""What orders the requests of a drive."""
 
 _TAG_WORDS = (64, 32, 16, 8, 4, 2, 1)
 """Tags in a word of a bitmap; a small one is spread over four words (lib/sbitmap.c, sbitmap_calculate_shift)."""
@@ -23,7 +18,7 @@ LEAST_REQUESTS, MOST_REQUESTS = 4, 2048
 """Of nr_requests (include/linux/blkdev.h BLKDEV_MIN_RQ; block/blk-mq.h MAX_SCHED_RQ)."""
 
 
-class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
+class QueueSection(SchedulerSettings):
     """Request queue and I/O scheduler, the tunables of which are its own.
 
     Attributes
@@ -54,8 +49,6 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
         A plug is flushed at this number of requests, when its newest has this size, or after this time (0: never).
     plug_requests_of_several, plug_counts_device, plug_newest_first
         See :class:`~raidsim.model.tasks.task_plug.PlugLimits`; 0: `plug_requests`.
-    task_history
-        If true, the anticipatory scheduler remembers a process once for all queues; if false, in each queue separately.
     plugs_reads_above, plugs_writes_above
         Bytes above which a direct read, and a direct write, of a block device is plugged as a whole
         (:mod:`raidsim.model.block.block_file`). None: no such plug, or the kernel plugs queues and not tasks.
@@ -71,7 +64,7 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     scheduler: SchedulerName
     schedulers: tuple[SchedulerName, ...] = ()
     multiqueue: bool = False
-    scheduler_multiqueue: Literal["mq-deadline", "none"] = "none"
+    scheduler_multiqueue: SchedulerName = NO_SCHEDULER
     schedulers_multiqueue: tuple[SchedulerName, ...] = ()
     single_queue_drivers: bool = False
     max_request: PositiveSize
@@ -85,14 +78,6 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     plug_newest_first: bool = False
     plug_bytes: Size = 0
     plug_delay: Duration
-    read_passes: int = 0
-    """Of the elevator of 2.4: how often a read may be passed."""
-    write_passes: int = 0
-    """The same of a write."""
-    elevator: Literal["both-ways", "one-way", "one-way-buffers"] = "both-ways"
-    """Of the elevator of 2.4: whether a request below all others goes before them, or waits for the next sweep; with
-    "one-way-buffers" the latencies count buffers (:mod:`raidsim.model.schedulers.elevator`)."""
-    task_history: bool = False
     plugs_reads_above: Size | None = None
     plugs_writes_above: Size | None = None
     write_share: Fraction = 0.75
@@ -118,19 +103,21 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     def _single_queues_beside_multiqueue(self) -> Self:
         if self.single_queue_drivers and not self.multiqueue:
             raise refusal("single_queue_drivers without multiqueue", "expected: multiqueue: true")
+        if NO_SCHEDULER in (self.scheduler, *self.schedulers) and not self.multiqueue:
+            raise refusal(f"{NO_SCHEDULER} without multiqueue", "expected: a scheduler")
         if self.schedulers_multiqueue and not self.single_queue_drivers:
             raise refusal("schedulers_multiqueue without single_queue_drivers", "expected: schedulers")
         return self
 
-    def choices(self, hardware_queues: int) -> tuple[SchedulerName, ...]:
+    def choices(self, hardware_queues: int) -> tuple[str, ...]:
         """Every scheduler that a drive with `hardware_queues` queues of its own may have, the kernel's choice first."""
-        if self.single_queue_drivers:
-            own, others = self.scheduler, self.schedulers
-            if hardware_queues > 1:
-                own, others = self.scheduler_multiqueue, self.schedulers_multiqueue
-            return tuple(dict.fromkeys((own, *others)))
         names = (self.scheduler, *((self.scheduler_multiqueue,) if self.multiqueue else ()), *self.schedulers)
-        return tuple(dict.fromkeys(names))
+        if self.single_queue_drivers:
+            names = (self.scheduler, *self.schedulers)
+            if hardware_queues > 1:
+                names = (self.scheduler_multiqueue, *self.schedulers_multiqueue)
+        added = (name for name, kind in SCHEDULERS.items() if not vars(kind).get("listed"))
+        return tuple(dict.fromkeys((*names, *added)))
 
     def tags_for(self, depth: int) -> int:
         """Tags of a scheduler over a drive that takes `depth` requests (nr_requests)."""

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, model_validator
 
 from ..files.description import Duration, PositiveSize, Rate, Size, Spec, refusal, refuse_set
+from ..files.plugins import NameIn
 from ..raid.metadata.bitmap_waits import MirrorWaits
 from ..raid.read_balance import READ_BALANCE
 from ..raid.stripes.settings import ParitySettings
@@ -53,12 +54,6 @@ class Raid5Section(ParitySettings):
         return self
 
 
-def _known_balance(name: str) -> str:
-    if name not in READ_BALANCE:
-        raise refusal(f"unknown balance {name!r}", f"expected: {', '.join(READ_BALANCE)}")
-    return name
-
-
 def _on_raid10(name: str) -> str:
     if READ_BALANCE[name].only_raid1:
         allowed = ", ".join(name for name, policy in READ_BALANCE.items() if not policy.only_raid1)
@@ -66,7 +61,7 @@ def _on_raid10(name: str) -> str:
     return name
 
 
-BalanceName = Annotated[str, AfterValidator(_known_balance)]
+BalanceName = Annotated[str, NameIn(READ_BALANCE)]
 """Name of a read-balance policy."""
 
 

@@ -6,7 +6,6 @@ Every refusal names the field, what was found there and what is allowed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from ..core.errors import InputError, ModelError
 from ..files.plugins import classes_in
@@ -37,7 +36,7 @@ def _builders() -> dict[tuple[str, str], type[Layout]]:
     A level that has only one way to be laid out is built by the class that names "" as its algorithm.
     """
     found: dict[tuple[str, str], type[Layout]] = {}
-    for kind in (*_OWN, *classes_in(_PACKAGE, [str(Path(__file__).parent)], _WITHOUT_LAYOUTS)):
+    for kind in (*_OWN, *classes_in(_PACKAGE, _WITHOUT_LAYOUTS)):
         if not issubclass(kind, Layout) or "algorithms" not in vars(kind):
             continue
         for level, names in kind.algorithms.items():

@@ -25,6 +25,9 @@ class HeldPages(Protocol):
 class ReadAhead:
     """The read-ahead state of one open file or device.
 
+    A policy overrides :meth:`next_trigger` and :meth:`touch` and has a name. A module of this package that defines one
+    is all that it takes; one that looks at more than the window and the end overrides :meth:`opened` too.
+
     Parameters
     ----------
     max_bytes
@@ -34,6 +37,8 @@ class ReadAhead:
 
     Attributes
     ----------
+    name
+        By which kernels ask for it; a class without one of its own is no policy to choose.
     read_to
         Where the program's last read has ended (bytes); -1 before its first.
     unplugs
@@ -43,7 +48,13 @@ class ReadAhead:
 
     __slots__ = ("_end", "max_bytes", "read_to")
 
+    name: ClassVar[str] = ""
     unplugs: ClassVar[bool] = False
+
+    @classmethod
+    def opened(cls, max_bytes: int, end: int, request_bytes: int) -> ReadAhead:
+        """The state of a file or device that is opened, on a device whose largest request is `request_bytes`."""
+        return cls(max_bytes, end)
 
     def __init__(self, max_bytes: int, end: int) -> None:
         self.max_bytes = max_bytes

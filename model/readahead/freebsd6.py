@@ -9,7 +9,7 @@ there are 16 clusters.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from .base import ReadAhead
 
@@ -25,6 +25,7 @@ class ReadAheadFreeBsd6(ReadAhead):
     """FreeBSD 6; `max_bytes` is ``vfs.read_max`` blocks of 16 KiB."""
 
     __slots__ = ("_began", "_issued")
+    name: ClassVar[str] = "freebsd-6"
 
     def __init__(self, max_bytes: int, end: int) -> None:
         super().__init__(max_bytes, end)

@@ -17,6 +17,7 @@ class ReadAhead24(TwoWindows):
     """Linux 2.4."""
 
     __slots__ = ()
+    name: ClassVar[str] = "2.4"
 
     def _grown(self, window: int) -> int:
         return min(self.max_bytes + PAGE, window * 2) if window else min(4 * PAGE, self.max_bytes)
@@ -36,6 +37,7 @@ class ReadAhead24Calls(ReadAhead24):
     """
 
     __slots__ = ("_first", "_needed", "_pages")
+    name: ClassVar[str] = "2.4-calls"
 
     def __init__(self, max_bytes: int, end: int) -> None:
         super().__init__(max_bytes, end)
@@ -82,5 +84,6 @@ class ReadAhead22(ReadAhead24Calls):
     """The same in Linux 2.2 and 2.4 up to 2.4.9, which unplug for a window that nobody waits for yet."""
 
     __slots__ = ()
+    name: ClassVar[str] = "2.2"
 
     unplugs: ClassVar[bool] = True

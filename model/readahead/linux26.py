@@ -7,6 +7,8 @@ at the second page.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from .base import PAGE, TwoWindows
 
 
@@ -14,6 +16,7 @@ class ReadAhead26(TwoWindows):
     """Linux 2.6.0 to 2.6.12."""
 
     __slots__ = ("_in_order",)
+    name: ClassVar[str] = "2.6"
 
     def __init__(self, max_bytes: int, end: int) -> None:
         super().__init__(max_bytes, end)

@@ -11,7 +11,7 @@ which it reads alone. So of several that read one file side by side one alone so
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from .base import PAGE, HeldPages, ReadAhead
 
@@ -48,6 +48,7 @@ class ReadAhead2611(ReadAhead):
         "_sought",
         "_start",
     )
+    name: ClassVar[str] = "2.6.11"
 
     def __init__(self, max_bytes: int, end: int) -> None:
         super().__init__(max(PAGE, max_bytes), end)

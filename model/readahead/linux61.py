@@ -13,6 +13,8 @@ the windows that follow are no smaller (6.13, and the stable kernels of 6.1 sinc
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from .base import PAGE, HeldPages, ReadAhead
 
 
@@ -30,6 +32,7 @@ class ReadAhead61(ReadAhead):
     """
 
     __slots__ = ("_ahead", "_end_page", "_max", "_pages", "_request", "_size", "_start")
+    name: ClassVar[str] = "6.1"
 
     _pages: HeldPages
 
@@ -39,6 +42,11 @@ class ReadAhead61(ReadAhead):
         self._request = request_bytes // PAGE
         self._end_page = -(-end // PAGE)
         self._start = self._size = self._ahead = 0
+
+    @classmethod
+    def opened(cls, max_bytes: int, end: int, request_bytes: int) -> ReadAhead61:
+        """See :meth:`ReadAhead.opened`."""
+        return cls(max_bytes, end, request_bytes)
 
     def attach(self, pages: HeldPages) -> None:
         """See :meth:`ReadAhead.attach`."""
@@ -138,9 +146,15 @@ class ReadAhead2623(ReadAhead61):
     """
 
     __slots__ = ()
+    name: ClassVar[str] = "2.6.23"
 
     def __init__(self, max_bytes: int, end: int) -> None:
         super().__init__(max_bytes, end, 0)
+
+    @classmethod
+    def opened(cls, max_bytes: int, end: int, request_bytes: int) -> ReadAhead2623:
+        """See :meth:`ReadAhead.opened`."""
+        return cls(max_bytes, end)
 
 
 def _first_size(asked: int, most: int) -> int:

@@ -16,13 +16,13 @@ or mirrored array anticipates less than a disk does.
 from __future__ import annotations
 
 from bisect import insort
-from typing import Final
+from typing import ClassVar, Final
 
 from ..core.request import READ, WRITE, Request
 from .base import QueuedRequest, Scheduler
 from .io_history import SeekHistory
 from .one_way import Ordered, nearest
-from .settings import AnticipatorySettings
+from .settings import AnticipatorySettings, QueueFacts, SchedulerSettings
 
 _FIRST_WRITE_BUDGET: Final = 16
 _LARGEST_WRITE_BUDGET: Final = 4096
@@ -97,6 +97,8 @@ class Anticipatory(Scheduler):
         "_writes_allowed",
         "_writes_done",
     )
+    name: ClassVar[str] = "anticipatory"
+    listed: ClassVar[bool] = True
     idles = True
 
     def __init__(
@@ -127,6 +129,18 @@ class Anticipatory(Scheduler):
         self._write_budget = _FIRST_WRITE_BUDGET
         self._writes_allowed = 0
         self._writes_done = 0
+
+    @classmethod
+    def made(cls, queue: QueueFacts) -> Anticipatory:
+        """See :meth:`Scheduler.made`; queues share what they remember of processes where the kernel does so."""
+        section = queue.section
+        readers: dict[int, Reader] | None = queue.shared.setdefault(cls.name, {}) if section.task_history else None
+        return cls(queue.max_bytes, section if queue.usual else AnticipatorySettings(), queue.draw(), readers)
+
+    @classmethod
+    def round_s(cls, section: SchedulerSettings) -> float:
+        """See :meth:`Scheduler.round_s`."""
+        return section.read_batch + section.write_batch
 
     def _insert(self, queued: QueuedRequest, now: float) -> None:
         self._number += 1

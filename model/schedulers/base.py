@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 from ..core.request import CRYPT_THREADS, PARITY_THREADS, TRIM, WRITE, Request
+from .settings import QueueFacts, SchedulerSettings
 
 
 class QueuedRequest(Request):
@@ -45,6 +47,9 @@ class QueuedRequest(Request):
 class Scheduler:
     """Orders the requests of one block queue.
 
+    A scheduler overrides :meth:`_insert` and :meth:`next` and has a name. A module of this package that defines one is
+    all that it takes; one that is made from more than the largest request overrides :meth:`made` too.
+
     Parameters
     ----------
     max_bytes
@@ -52,6 +57,17 @@ class Scheduler:
 
     Attributes
     ----------
+    name
+        By which kernels and scenarios ask for it; a class without one of its own is no scheduler to choose.
+    listed
+        If true, only a kernel whose description names it has it; otherwise every kernel does. Not inherited.
+    throttled
+        If false, a queue with it has write-back throttling only where that is asked for.
+    limits_all_writes
+        If true, writes may take the kernel's `write_share` of a queue's requests, those that are waited for included;
+        if false, :attr:`async_share` of them, and only those that nobody waits for are counted.
+    async_share
+        See there.
     discard_bytes
         Largest discard that merging may build (bytes); set by the queue.
     most_of_pages
@@ -62,6 +78,11 @@ class Scheduler:
 
     __slots__ = ("_by_end", "_by_start", "discard_bytes", "done", "max_bytes", "merges", "most_of_pages", "queued")
 
+    name: ClassVar[str] = ""
+    listed: ClassVar[bool] = False
+    throttled: ClassVar[bool] = True
+    limits_all_writes: ClassVar[bool] = False
+    async_share: ClassVar[float] = 1.0
     idles = False
     """Whether it may keep the device idle although something is queued: see :meth:`wake_at`."""
 
@@ -74,6 +95,16 @@ class Scheduler:
         # By op: what ends, and what begins, at each byte.
         self._by_end: tuple[dict[int, QueuedRequest], ...] = ({}, {}, {}, {})
         self._by_start: tuple[dict[int, QueuedRequest], ...] = ({}, {}, {}, {})
+
+    @classmethod
+    def made(cls, queue: QueueFacts) -> Scheduler:
+        """The scheduler of a queue."""
+        return cls(queue.max_bytes)
+
+    @classmethod
+    def round_s(cls, section: SchedulerSettings) -> float:
+        """How long one round of its batches takes (s) with a kernel's tunables; 0 without batches."""
+        return 0.0
 
     def add(self, request: Request, now: float) -> None:
         """Queue `request`, cut where it is too long for the device, merging it with a neighbor where there is one."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from bisect import insort
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from ..core.request import ASYNC, READ, Request
 from .base import QueuedRequest, Scheduler
@@ -25,6 +25,7 @@ from .bfq_process import BfqProcess, is_seek
 from .fair_queueing import FairQueueing
 from .one_way import nearest
 from .peak_rate import PeakRate
+from .settings import QueueFacts, SchedulerSettings
 
 _MOST_BACK: Final = 16 << 20
 """How far (bytes) the elevator goes back before it sweeps (bfq_back_max)."""
@@ -46,9 +47,6 @@ _SURE_S, _TOO_SHORT_S = 0.020, 0.001
 _BACK_IN_TIME: Final = 3
 """A process comes back in time within so many idlings."""
 _WRITE_BACK: Final = 0
-
-ASYNC_SHARE: Final = 0.5
-"""Share of a queue's requests that writes nobody waits for may take (bfq_update_depths)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,10 @@ class Bfq(Scheduler):
         "_turns_of",
         "_wait_until",
     )
-
+    name: ClassVar[str] = "bfq"
+    listed: ClassVar[bool] = True
+    throttled: ClassVar[bool] = False  # unless it is asked for (wbt_disable_default)
+    async_share: ClassVar[float] = 0.5  # bfq_update_depths
     idles = True
 
     def __init__(self, max_bytes: int, rotational: bool = True, settings: BfqSettings | None = None) -> None:
@@ -122,6 +123,16 @@ class Bfq(Scheduler):
         self._number = 0
         self._in_driver = self._most_in_driver = self._queueing_samples = 0
         self._queueing = _UNKNOWN
+
+    @classmethod
+    def made(cls, queue: QueueFacts) -> Bfq:
+        """See :meth:`Scheduler.made`."""
+        return cls(queue.max_bytes, queue.rotational)
+
+    @classmethod
+    def round_s(cls, section: SchedulerSettings) -> float:
+        """See :meth:`Scheduler.round_s`."""
+        return 2 * BfqSettings().timeout_s
 
     # what arrives
 

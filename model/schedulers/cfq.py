@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import deque
-from typing import Final
+from typing import ClassVar, Final
 
 from ..core.request import DIRECT, READ, Request
 from .base import QueuedRequest, Scheduler
 from .io_history import SeekHistory
 from .one_way import Ordered, nearest
-from .settings import CfqSettings
+from .settings import CfqSettings, QueueFacts, SchedulerSettings
 
 _MOST_BACK: Final = 16 << 20
 """How far (bytes) the elevator goes back before it sweeps: cfq_back_max."""
@@ -112,6 +112,8 @@ class Cfq(Scheduler):
         "_wait_until",
         "_waiting",
     )
+    name: ClassVar[str] = "cfq"
+    listed: ClassVar[bool] = True
     idles = True
 
     def __init__(self, max_bytes: int, settings: CfqSettings | None = None) -> None:
@@ -135,6 +137,19 @@ class Cfq(Scheduler):
         self._in_driver = 0
         self._tagged = False
         self._wait_until = -1.0
+
+    @classmethod
+    def made(cls, queue: QueueFacts) -> Cfq:
+        """See :meth:`Scheduler.made`; a drive that queues and does not turn may be one that it does not idle on."""
+        tunables: CfqSettings = queue.section if queue.usual else CfqSettings()
+        if not (queue.section.idles_on_solid or queue.rotational) and queue.depth > 1:
+            tunables = tunables.model_copy(update={"slice_idle": 0.0})
+        return cls(queue.max_bytes, tunables)
+
+    @classmethod
+    def round_s(cls, section: SchedulerSettings) -> float:
+        """See :meth:`Scheduler.round_s`."""
+        return section.slice_sync + section.slice_async
 
     def _queue_of(self, queued: Request, now: float) -> _ProcessQueue:
         sync = queued.op == READ or queued.sync >= DIRECT

@@ -8,6 +8,8 @@ block/deadline-iosched.c (deadline_dispatch_requests, deadline_move_request).
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from .base import QueuedRequest
 from .mq_deadline import MqDeadline
 from .settings import DeadlineSettings
@@ -25,6 +27,9 @@ class Deadline(MqDeadline):
     """
 
     __slots__ = ("_head",)
+    name: ClassVar[str] = "deadline"
+    listed: ClassVar[bool] = True
+    limits_all_writes: ClassVar[bool] = False
 
     def __init__(self, max_bytes: int, settings: DeadlineSettings | None = None) -> None:
         super().__init__(max_bytes, settings)

@@ -11,6 +11,7 @@ are only taken from there, so it serves the lowest address first. That is not mo
 from __future__ import annotations
 
 from bisect import insort
+from typing import ClassVar
 
 from ..core.request import Request
 from .base import QueuedRequest, Scheduler, parts_of
@@ -29,6 +30,8 @@ class Disksort(Scheduler):
     """
 
     __slots__ = ("_following_sweep", "_sweep")
+    name: ClassVar[str] = "disksort"
+    listed: ClassVar[bool] = True
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__(max_bytes)

@@ -8,10 +8,11 @@ reads crawl while a big file is being written.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from ..core.request import WRITE, Request
 from .base import QueuedRequest, Scheduler
+from .settings import QueueFacts
 
 
 class LinusElevator(Scheduler):
@@ -26,11 +27,20 @@ class LinusElevator(Scheduler):
     """
 
     __slots__ = ("_latency", "_queue")
+    name: ClassVar[str] = "linus"
+    listed: ClassVar[bool] = True
 
     def __init__(self, max_bytes: int, read_latency: int, write_latency: int) -> None:
         super().__init__(max_bytes)
         self._latency = (read_latency, write_latency)
         self._queue: list[QueuedRequest] = []
+
+    @classmethod
+    def made(cls, queue: QueueFacts) -> LinusElevator:
+        """The elevator of the kernel's version."""
+        section = queue.section
+        kind = {"both-ways": LinusElevator, "one-way": OneWayElevator, "one-way-buffers": BufferElevator}
+        return kind[section.elevator](queue.max_bytes, section.read_passes, section.write_passes)
 
     def _insert(self, queued: QueuedRequest, now: float) -> None:
         queued.passes = self._latency[1 if queued.op == WRITE else 0]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from ..core.request import READ, TRIM
 from .base import QueuedRequest, Scheduler
@@ -30,9 +30,6 @@ _OLD_S: Final = 1.0
 _LOOK_S: Final = 0.1
 """So long after a completion all histograms are looked at."""
 _UNKNOWN: Final = -1
-
-ASYNC_SHARE: Final = 0.75
-"""Share of a queue's requests that writes nobody waits for may take (KYBER_ASYNC_PERCENT)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +119,9 @@ class Kyber(Scheduler):
         "_under_way",
         "depth",
     )
+    name: ClassVar[str] = "kyber"
+    listed: ClassVar[bool] = True
+    async_share: ClassVar[float] = 0.75  # KYBER_ASYNC_PERCENT
 
     def __init__(self, max_bytes: int, settings: KyberSettings | None = None) -> None:
         super().__init__(max_bytes)

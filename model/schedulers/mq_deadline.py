@@ -9,10 +9,11 @@ block/mq-deadline.c (__dd_dispatch_request, deadline_move_request; since 6.5 dea
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from typing import ClassVar
 
 from ..core.request import READ, WRITE
 from .base import QueuedRequest, Scheduler
-from .settings import DeadlineSettings
+from .settings import DeadlineSettings, QueueFacts
 
 
 class MqDeadline(Scheduler):
@@ -40,6 +41,9 @@ class MqDeadline(Scheduler):
         "_starved",
         "_writes_starved",
     )
+    name: ClassVar[str] = "mq-deadline"
+    listed: ClassVar[bool] = True
+    limits_all_writes: ClassVar[bool] = True
 
     def __init__(self, max_bytes: int, settings: DeadlineSettings | None = None) -> None:
         super().__init__(max_bytes)
@@ -58,6 +62,12 @@ class MqDeadline(Scheduler):
         self._batched = 0
         self._starved = 0
         self._number = 0
+
+    @classmethod
+    def made(cls, queue: QueueFacts) -> MqDeadline:
+        """See :meth:`Scheduler.made`."""
+        section = queue.section
+        return cls(queue.max_bytes, section if queue.usual else DeadlineSettings(batch_follows=section.batch_follows))
 
     def _insert(self, queued: QueuedRequest, now: float) -> None:
         queued.arrived = now

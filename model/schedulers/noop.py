@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import ClassVar
 
 from .base import QueuedRequest, Scheduler
 
@@ -11,6 +12,8 @@ class Noop(Scheduler):
     """First come, first served, with merging of neighbors."""
 
     __slots__ = ("_queue",)
+    name: ClassVar[str] = "noop"
+    listed: ClassVar[bool] = True
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__(max_bytes)

@@ -1,12 +1,14 @@
 """The tunables of I/O schedulers, as a kernel's section of queues says them (s).
 
-The section is all three of them, and each scheduler takes from it what it knows. The defaults here are those of a
-scheduler that is not the kernel's own choice.
+The section is all of them, and each scheduler takes from it what it knows. The defaults here are those of a scheduler
+that is not the kernel's own choice.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from ..files.description import Duration, Spec
 
@@ -22,6 +24,8 @@ class AnticipatorySettings(Spec):
         How long the disk is kept idle for the next read; 0 turns anticipation off.
     read_expire, write_expire
         Age at which a queued request is served before its turn in address order.
+    task_history
+        If true, the anticipatory scheduler remembers a process once for all queues; if false, in each queue separately.
     """
 
     read_batch: Duration = 0.5
@@ -29,6 +33,7 @@ class AnticipatorySettings(Spec):
     anticipation: Duration = 0.006
     read_expire: Duration = 0.125
     write_expire: Duration = 0.25
+    task_history: bool = False
 
 
 class CfqSettings(Spec):
@@ -81,3 +86,56 @@ class DeadlineSettings(Spec):
     fifo_batch: int = 16
     writes_starved: int = 2
     batch_follows: Literal["queued", "position"] = "queued"
+
+
+class ElevatorSettings(Spec):
+    """The tunables of the elevator of 2.4.
+
+    Attributes
+    ----------
+    read_passes, write_passes
+        How often a queued read or write may be passed.
+    elevator
+        Whether a request below all others goes before them, or waits for the next sweep; with "one-way-buffers" the
+        latencies count buffers (:mod:`raidsim.model.schedulers.elevator`).
+    """
+
+    read_passes: int = 0
+    write_passes: int = 0
+    elevator: Literal["both-ways", "one-way", "one-way-buffers"] = "both-ways"
+
+
+class SchedulerSettings(AnticipatorySettings, CfqSettings, DeadlineSettings, ElevatorSettings):
+    """The tunables of all schedulers, as a kernel has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFacts:
+    """What a scheduler is told of the queue that it is made for.
+
+    Attributes
+    ----------
+    max_bytes
+        Largest request that merging may build (bytes).
+    section
+        The kernel's tunables.
+    usual
+        If true, the scheduler is the kernel's own choice for a drive, and `section` is about it; if false, it has the
+        defaults of its own.
+    rotational
+        Whether the drive turns.
+    depth
+        Commands that the drive takes at once.
+    draw
+        A random number (0 to 1) of the queue.
+    shared
+        What the schedulers of all queues of the host share, by the name of the scheduler.
+    """
+
+    max_bytes: int
+    section: SchedulerSettings
+    usual: bool
+    rotational: bool
+    depth: int
+    draw: Callable[[], float]
+    shared: dict[str, dict[Any, Any]] = field(default_factory=dict)

@@ -16,8 +16,9 @@ from ...model.files.description import Duration, Frequency, PositiveSize, Rate, 
 from ...model.files.description_errors import changed
 from ...model.files.quantities import format_duration, format_size, parse_size
 from ...model.files.switches import as_switched
-from ...model.kernels import LEAST_REQUESTS, MOST_REQUESTS, SchedulerName
+from ...model.kernels import LEAST_REQUESTS, MOST_REQUESTS
 from ...model.links.catalogue import LinkModel, link_model
+from ...model.schedulers import SchedulerName
 from ...model.solid_state.spec import SolidStateSpec
 from ...model.tasks.prices import Prices
 

@@ -50,7 +50,8 @@ from ...model.raid.resync.spares import HotSpares, MemberSlot
 from ...model.raid.resync.thread import Action, Resync
 from ...model.raid.striped.raid3 import ByteStripedArray
 from ...model.raid.striped.stripe import StripeArray
-from ...model.readahead import READ_AHEAD, ReadAhead, ReadAhead61
+from ...model.readahead import READ_AHEAD, ReadAhead
+from ...model.schedulers import SCHEDULERS, QueueFacts
 from ...model.solid_state.drive import SolidState
 from ...model.solid_state.spec import SolidStateSpec
 from ...model.statistics.usage import HOST_MEMORY
@@ -83,7 +84,6 @@ from .parts import (
     VolumePlan,
 )
 from .plan import MachinePlan
-from .schedulers import Readers, made_scheduler
 from .slices_plan import SlicesPlan
 
 _UNLIMITED = 1 << 62
@@ -144,7 +144,7 @@ class Assembly:
         self._observer = observer
         self._plan = plan
         self._shared: dict[str, dict[str, Any]] = defaultdict(dict)
-        self._readers: Readers = {} if plan.kernel.queue.task_history else None
+        self._of_schedulers: dict[str, dict[Any, Any]] = {}  # what those of all queues share
         self.cpu = Cpu(engine, machine.cpu.cores, idle_states=machine.cpu.idle_states)
         self.host = Host(self.cpu, plan.prices, plan.kernel.queue.plug_limits)
         observer.part(self.host)
@@ -265,7 +265,8 @@ class Assembly:
                 program_pays=pays,
             )
         else:
-            scheduler = made_scheduler(plan, engine, self._readers)
+            kind = SCHEDULERS[plan.scheduler]
+            scheduler = kind.made(self._queue_facts(plan))
             if plan.kind == "tags":
                 queue = BlkMqQueue(
                     engine,
@@ -277,7 +278,7 @@ class Assembly:
                     max_segments=plan.max_segments,
                     requests=plan.requests,
                     write_requests=plan.write_requests,
-                    only_async=plan.scheduler != "mq-deadline",
+                    only_async=not kind.limits_all_writes,
                     spreads=plan.hardware_queues > 1,
                     throttle=throttle,
                     busy_ticks=section.busy_ticks,
@@ -292,6 +293,18 @@ class Assembly:
         if plan.name in self.disks:
             self.queues[plan.name] = queue
         return queue
+
+    def _queue_facts(self, plan: QueuePlan) -> QueueFacts:
+        streams, name = self._engine.streams, f"{plan.name}/scheduler"
+        return QueueFacts(
+            plan.max_request,
+            plan.section,
+            plan.usual,
+            plan.rotational,
+            plan.depth,
+            lambda: float(streams.generator(name).random()),
+            self._of_schedulers,
+        )
 
     def _firmware(self, plan: FirmwarePlan) -> Link:
         name = plan.controller
@@ -461,6 +474,4 @@ class Assembly:
 def read_ahead(plan: ReadAheadPlan) -> Callable[[int], ReadAhead]:
     """Makes the read-ahead of a file, from where the file ends."""
     policy = READ_AHEAD[plan.policy]
-    if policy is ReadAhead61:
-        return lambda end: ReadAhead61(plan.window, end, plan.max_request)
-    return lambda end: policy(plan.window, end)
+    return lambda end: policy.opened(plan.window, end, plan.max_request)

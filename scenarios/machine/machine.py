@@ -18,7 +18,7 @@ from ...model.memory.partition import Partition
 from ...model.memory.raw_cache import RawCache
 from ...model.process.process import Mount
 from ...model.raid.parity_6_1.thread import ParityThread
-from ...model.schedulers import BfqSettings
+from ...model.schedulers import SCHEDULERS
 from ...model.tasks.cpu import Cpu
 from ...model.tasks.prices import NotedPrices
 from ..description.any_workload import LoadsSpec
@@ -199,12 +199,8 @@ class BuiltMachine:
         """How long one round of batches of the I/O schedulers takes (s); 0 without batches."""
         section = self.kernel.queue
         names = {instance.scheduler or section.scheduler for instance in self.scenario.machine.drives.values()}
-        rounds_s = {
-            "anticipatory": section.read_batch + section.write_batch,
-            "cfq": section.slice_sync + section.slice_async,
-            "bfq": 2 * BfqSettings().timeout_s,
-        }
-        return max(rounds_s.get(name, 0.0) for name in (section.scheduler, *names))
+        kinds = (SCHEDULERS[name] for name in (section.scheduler, *names) if name in SCHEDULERS)
+        return max((kind.round_s(section) for kind in kinds), default=0.0)
 
     def _device(self, name: str) -> Any:
         """A drive behind its queue, an array, a controller's volume, an encrypted device, or a volume."""

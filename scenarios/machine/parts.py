@@ -14,7 +14,7 @@ from ...model.controller.catalogue import ControllerSpec
 from ...model.crypt.dm_crypt import CryptSettings
 from ...model.drives.catalogue import AnyDrive
 from ...model.file_system import FileSystemSettings
-from ...model.kernels.queue_section import QueueSection, SchedulerName
+from ...model.kernels.queue_section import QueueSection
 from ...model.kernels.spec import Raid1Section, Raid10Section, SuperblockSection
 from ...model.layouts import Layout
 from ...model.memory.raw_cache import RawCacheSettings
@@ -92,7 +92,7 @@ class QueuePlan:
     write_requests: int
     hardware_queues: int
     max_request: int
-    scheduler: SchedulerName
+    scheduler: str
     usual: bool
     rotational: bool
     throttle_s: float

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from ...model.block.multi_queue import MAX_SEGMENTS
-from ...model.kernels import SchedulerName
 from ...model.kernels.queue_section import QueueSection
-from ...model.schedulers import bfq as bfq_scheduler
-from ...model.schedulers import kyber as kyber_scheduler
+from ...model.schedulers import NO_SCHEDULER, SCHEDULERS
 from .parts import QueuePlan
 
 _SEGMENTS = {"NVMe": 127, "SATA": 168}
@@ -26,7 +24,7 @@ def queue_plan(
     queued: bool = True,
     rotational: bool = True,
     interface: str = "",
-    scheduler: SchedulerName | None = None,
+    scheduler: str | None = None,
     nr_requests: int | None = None,
     max_request: int | None = None,
     wbt_lat: float | None = None,
@@ -59,16 +57,15 @@ def queue_plan(
     chosen = scheduler or own
     throttle_s = wbt_lat
     if throttle_s is None:
-        # BFQ turns throttling off unless it is asked for (wbt_disable_default).
         usual_s = section.throttle_rotational if rotational else section.throttle_solid
-        throttle_s = 0.0 if chosen == "bfq" or single else usual_s
+        throttle_s = usual_s if not single and (chosen == NO_SCHEDULER or SCHEDULERS[chosen].throttled) else 0.0
     commands, requests, writes = depth, nr_requests or section.limit_requests, 0
     first = 0
     if single:
         # Two lists of nr_requests each: one of reads and waited-for writes, one of other writes (blk_init_rl).
         first = requests
         requests, writes = 2 * first, first
-    elif section.multiqueue and chosen == "none":
+    elif section.multiqueue and chosen == NO_SCHEDULER:
         commands = first = min(depth, nr_requests or depth)
     elif section.multiqueue:
         tags = section.tags_for(depth)
@@ -93,15 +90,13 @@ def queue_plan(
     )
 
 
-def _kind(section: QueueSection, scheduler: SchedulerName) -> Literal["single", "tags", "hardware"]:
+def _kind(section: QueueSection, scheduler: str) -> Literal["single", "tags", "hardware"]:
     if not section.multiqueue:
         return "single"
-    return "hardware" if scheduler == "none" else "tags"
+    return "hardware" if scheduler == NO_SCHEDULER else "tags"
 
 
-def _tags_of_writes(section: QueueSection, scheduler: SchedulerName, requests: int, depth: int) -> int:
+def _tags_of_writes(section: QueueSection, scheduler: str, requests: int, depth: int) -> int:
     """How many of a scheduler's `requests` tags writes may take."""
-    if scheduler == "mq-deadline":
-        return section.write_tags(requests, depth)
-    share = bfq_scheduler.ASYNC_SHARE if scheduler == "bfq" else kyber_scheduler.ASYNC_SHARE
-    return max(int(requests * share), 1)
+    kind = SCHEDULERS[scheduler]
+    return section.write_tags(requests, depth) if kind.limits_all_writes else max(int(requests * kind.async_share), 1)

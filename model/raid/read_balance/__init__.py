@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, create_model
 
-from ...core.errors import ModelError
 from ...files.description import refusal
-from ...files.plugins import classes_in
+from ...files.plugins import Room, room_of
 from .ataraid import AtaRaid
 from .base import ReadBalance
 from .gmirror import GmirrorLoad, GmirrorPrefer, GmirrorRoundRobin, GmirrorSplit
@@ -21,19 +20,7 @@ from .linux61 import Md30Raid10, Md36, Md61, Md61Raid10
 from .options import BalanceOptions, Mirrors
 from .primary import PrimaryOnly
 
-
-def _by_name() -> dict[str, type[ReadBalance]]:
-    found: dict[str, type[ReadBalance]] = {}
-    for policy in classes_in(__name__, __path__):
-        if issubclass(policy, ReadBalance) and "name" in vars(policy) and policy.name:
-            if policy.name in found:
-                other = found[policy.name].__module__
-                raise ModelError(f"read balance {policy.name!r} is in two files: {other} and {policy.__module__}")
-            found[policy.name] = policy
-    return dict(sorted(found.items()))
-
-
-READ_BALANCE = _by_name()
+READ_BALANCE: Room[type[ReadBalance]] = room_of("balance", __name__, ReadBalance)
 """The policies by name; each is made from the number of mirrors, or from what it must know by `for_members`."""
 
 
@@ -58,8 +45,8 @@ def _in_short(value: object) -> object:
         raise refusal(f"{value!r:.60}", "expected: a policy's name, or {name: ...} with its options")
     found: object = {"name": value} if isinstance(value, str) else value
     name = found.get("name") if isinstance(found, Mapping) else None
-    if isinstance(name, str) and name not in READ_BALANCE:
-        raise refusal(f"unknown balance {name!r}", f"expected: {', '.join(READ_BALANCE)}")
+    if isinstance(name, str):
+        READ_BALANCE.refuse_unknown(name)
     return found
 
 

@@ -1,40 +1,17 @@
-"""All formats."""
+"""All formats: every module of this package is searched for a :class:`.format.Format`."""
 
 from __future__ import annotations
 
-from .alibaba import ALIBABA
-from .blkparse import BLKPARSE
-from .blktrace import BLKTRACE
-from .cloudphysics import CLOUDPHYSICS_BINARY, CLOUDPHYSICS_BINARY_2, CLOUDPHYSICS_CSV
-from .disksim import DISKSIM
-from .disksim_validation import DISKSIM_VALIDATION
-from .format import Format
-from .iolog import IOLOG
-from .libcachesim import LCS, ORACLE_GENERAL
-from .mqsim import MQSIM
-from .msr import MSR
-from .spc import SPC
-from .systor import SYSTOR
-from .tencent import TENCENT
+from collections.abc import Iterator
 
-FORMATS: dict[str, Format] = {
-    known.name: known
-    for known in (
-        BLKPARSE,
-        BLKTRACE,
-        IOLOG,
-        MSR,
-        SPC,
-        DISKSIM,
-        DISKSIM_VALIDATION,
-        MQSIM,
-        ALIBABA,
-        TENCENT,
-        SYSTOR,
-        CLOUDPHYSICS_CSV,
-        CLOUDPHYSICS_BINARY,
-        CLOUDPHYSICS_BINARY_2,
-        ORACLE_GENERAL,
-        LCS,
-    )
-}
+from ....model.files.plugins import Room, values_in
+from .format import Format
+
+
+def _offered() -> Iterator[tuple[str, Format]]:
+    found = values_in(__name__.rpartition(".")[0], ("table",))
+    return ((module, value) for module, value in found if isinstance(value, Format))
+
+
+FORMATS: Room[Format] = Room("trace format", _offered, lambda known: known.name)
+"""The formats by name."""

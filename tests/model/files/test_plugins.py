@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from raidsim.model.core.errors import ModelError
-from raidsim.model.files.plugins import classes_in
+from raidsim.model.files import plugins
+from raidsim.model.files.plugins import classes_in, room_of
 from raidsim.model.layouts import ALGORITHMS, Raid10Layout, factory
-from raidsim.model.raid import read_balance
-from raidsim.model.raid.read_balance import READ_BALANCE, PrimaryOnly
+from raidsim.model.raid.read_balance import READ_BALANCE, PrimaryOnly, ReadBalance
 
 
 def test_public_classes_of_every_module_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,7 +23,7 @@ def test_public_classes_of_every_module_are_found(tmp_path: Path, monkeypatch: p
     (package / "a.py").write_text("class One: ...\n")
     (package / "apart.py").write_text("raise AssertionError\n")
     monkeypatch.syspath_prepend(tmp_path)
-    names = [each.__name__ for each in classes_in("found_here", [str(package)], ["apart"])]
+    names = [each.__name__ for each in classes_in("found_here", ["apart"])]
     assert names == ["One", "Two"]
 
 
@@ -31,15 +31,15 @@ def test_every_policy_has_its_name_and_none_is_inherited() -> None:
     """Protects policies from being reached by another one's name."""
     assert all("name" in vars(policy) and policy.name == name for name, policy in READ_BALANCE.items())
     assert len(set(READ_BALANCE.values())) == len(READ_BALANCE)
-    assert read_balance.ReadBalance not in READ_BALANCE.values()
+    assert ReadBalance not in READ_BALANCE.values()
 
 
 def test_one_name_in_two_files_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects from a policy or a layout that takes another one's place unseen: the message names both files."""
     twin = type("Twin", (PrimaryOnly,), {"__module__": "twin", "name": "primary"})
-    monkeypatch.setattr(read_balance, "classes_in", lambda *_: iter([PrimaryOnly, twin]))
-    with pytest.raises(ModelError, match=r"primary.*read_balance\.primary.*twin"):
-        read_balance._by_name()
+    monkeypatch.setattr(plugins, "classes_in", lambda *_: iter([PrimaryOnly, twin]))
+    with pytest.raises(ModelError, match=r"balance 'primary'.*read_balance\.primary.*twin"):
+        len(room_of("balance", "anywhere", ReadBalance))
     near = type("Near", (Raid10Layout,), {"__module__": "near", "algorithms": {"raid10": ("near",)}})
     monkeypatch.setattr(factory, "classes_in", lambda *_: iter([near]))
     with pytest.raises(ModelError, match=r"raid10 near.*layouts\.raid10.*near"):

@@ -265,7 +265,7 @@ def test_what_all_drives_of_a_machine_share_is_set_without_their_model(machine: 
     assert {(drive.scheduler, drive.nr_requests) for drive in after.values()} == {("bfq", 64)}
     with pytest.raises(InputError) as caught:
         spec_of(text, "machine.drives.scheduler=foo")
-    assert caught.value.found == "found 'foo'"
+    assert caught.value.found == "found unknown scheduler 'foo'"
     assert caught.value.expected.endswith(", none"), "said once of drives that were written once"
 
 

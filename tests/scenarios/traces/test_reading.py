@@ -290,7 +290,7 @@ def test_unknown_and_uncertain_files(tmp_path: Path) -> None:
 
 def test_uncertain_format_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects against a silent choice when two formats fit."""
-    monkeypatch.setitem(FORMATS, "twin", FORMATS["mqsim"])
+    monkeypatch.setitem(FORMATS._all(), "twin", FORMATS["mqsim"])
     assert "found what may be mqsim or twin; expected: --format mqsim" in refusal(SAMPLES / "mqsim_tpcc.txt")
 
 

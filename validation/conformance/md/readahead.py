@@ -29,7 +29,7 @@ from ....model.raid.base.io_limit import behind_limit, largest_request_bytes, op
 from ....model.raid.parity.array import ParityArray
 from ....model.raid.striped.stripe import StripeArray
 from ....model.raid.stripes.settings import ParitySettings
-from ....model.readahead import PAGE, READ_AHEAD, ReadAhead, ReadAhead61
+from ....model.readahead import PAGE, READ_AHEAD, ReadAhead
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
 from ....model.tasks.prices import FREE
@@ -186,8 +186,7 @@ def _layout(place: str, name: str) -> Layout | None:
 
 
 def _read_ahead(known: KernelSpec, window: int, end: int, request_bytes: int) -> ReadAhead:
-    policy = READ_AHEAD[known.read_ahead.policy]
-    return policy(window, end, request_bytes) if issubclass(policy, ReadAhead61) else policy(window, end)
+    return READ_AHEAD[known.read_ahead.policy].opened(window, end, request_bytes)
 
 
 def _array(known: KernelSpec, engine: Engine, layout: Layout, members: Sequence[Tap]) -> Device:
