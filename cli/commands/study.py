@@ -12,24 +12,33 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from ...api.studies import predict_studies
 from ...api.support.progress import progress_bar
+from ...api.support.unfinished import evaluating
 from ...calibration.fio_study.skeleton import skeleton
 from ...calibration.sensitivity.study_check import StudyCheck, check_study
 from ...calibration.study.study import StudySpec, load_study, study_names
 from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
 from ...model.files.quantities import format_duration
+from ...validation.prediction.first_shots import FIRST_SHOTS, FirstShot, load_first_shots
 from ..support.files import write_file
 from ..support.table import Table
 from ..tables.predict import tables_console
 
-_ACTIONS = ("new", "check")
+_ACTIONS = ("new", "check", "first-shot")
 _MOST_SHOWN = 12
 
 
 def study_command(
-    action: Annotated[str, typer.Argument(metavar="new|check", help="Begin a study, or look at one.")],
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="new: the study's name; check: its file or name.")],
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="new|check|first-shot",
+            help="Begin a study, look at one, or keep the error of its first prediction.",
+        ),
+    ],
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="new: the study's name; otherwise its file or name.")],
     on_drive: Annotated[
         list[Path] | None,
         typer.Option("--on-drive", metavar="FILE", help="fio's JSON of jobs on one drive; repeatable. Calibrated on."),
@@ -42,16 +51,38 @@ def study_command(
     count: Annotated[int, typer.Option("--count", min=1, max=1000, help="How many drives there are.")] = 2,
     level: Annotated[str, typer.Option("--level", help="The array's level.")] = "raid1",
     kernel: Annotated[str, typer.Option("--kernel", help="The kernel, of the catalogue.")] = "linux-6.1",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this file.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="new: write it to this file; first-shot: the file of first shots."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="check: one JSON object on stdout.")] = False,
+    note: Annotated[
+        str | None,
+        typer.Option(
+            "--note",
+            metavar="TEXT",
+            help="first-shot: what was changed in the description since; nothing is predicted.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=0, help="first-shot: processes (one per core); 0: in this process."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="check and first-shot: one JSON object on stdout.")] = False,
 ) -> None:
-    """Write the skeleton of a study from fio's reports, or say what a study still lacks and how long a fit takes."""
+    """Write the skeleton of a study from fio's reports, say what it lacks, or keep its first prediction's error."""
     if action not in _ACTIONS:
-        raise InputError("study", f"found {action!r}", f"expected: {' or '.join(_ACTIONS)}")
+        raise InputError("study", f"found {action!r}", f"expected: {', '.join(_ACTIONS[:-1])} or {_ACTIONS[-1]}")
+    if action != "new":
+        _only_with("new", {"--on-drive": on_drive, "--on-array": on_array, "--drive": drive})
+    if action != "first-shot":
+        _only_with("first-shot", {"--note": note, "--workers": workers})
     if action == "check":
-        _only_new({"--on-drive": on_drive, "--on-array": on_array, "--drive": drive, "--output": output})
+        _only_with("new or first-shot", {"--output": output})
         _check(load_study(study), as_json)
+        return
+    if action == "first-shot":
+        _first_shot(load_study(study), output or FIRST_SHOTS, note, workers, as_json)
         return
     if drive is None:
         raise InputError("--drive", "it is missing", "expected: a drive of the catalogue (raidsim drives)")
@@ -66,10 +97,37 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _only_new(options: dict[str, object]) -> None:
+def _only_with(action: str, options: dict[str, object]) -> None:
     for name, value in options.items():
-        if value:
-            raise InputError(name, "found with check", "expected: with new")
+        if value is not None:
+            raise InputError(name, "found with another action", f"expected: with {action}")
+
+
+def _first_shot(study: StudySpec, path: Path, note: str | None, workers: int | None, as_json: bool) -> None:
+    """Predict a study that has no first shot yet, and keep its total errors; or add a note to the kept ones."""
+    kept = load_first_shots(path)
+    if note is not None:
+        kept = kept.with_note(study.id, note)
+    else:
+        kept.refuse_second(study.id)
+        with evaluating(workers, "first-shot", study.id) as evaluator:
+            comparisons, failed = predict_studies([study], evaluator, recalibrate=False)
+        if failed:
+            raise typer.Exit(1)
+        kept = kept.with_shot(comparisons[0])
+    kept.save(path)
+    shot = kept.shots[study.id]
+    typer.echo(json.dumps({"study": study.id, **shot.model_dump()}) if as_json else _shot_words(study.id, shot))
+
+
+def _shot_words(study: str, shot: FirstShot) -> str:
+    """A first shot in a line, without its single figures."""
+    return (
+        f"{study}: first shot of {shot.date}, {shot.model}: {_count(shot.n, 'predicted cell')}, "
+        f"median error {shot.median_error_pct:.1f} %, 90th percentile {shot.p90_error_pct:.1f} %, "
+        f"{shot.inside_pct:.0f} % inside their 90 % interval; "
+        f"{shot.claims_held} of {_count(shot.claims, 'claim')} held."
+    )
 
 
 def _check(study: StudySpec, as_json: bool) -> None:

@@ -32,6 +32,8 @@ def print_report(console: Console, report: Report) -> None:
     for line in fit_warnings(report):
         console.print(Text(line, style=_RED))
     print_all(console, report.comparisons, report.failed)
+    if report.with_first_shot:
+        console.print(_first_shots(report))
     for part in report.parts():
         if part.predicted:
             _print_part(console, part)
@@ -55,6 +57,22 @@ def _print_part(console: Console, part: Report) -> None:
         console.print(Text(line))
     console.print(_groups(part, what))
     console.print(Text(_far_off(part)))
+
+
+def _first_shots(report: Report) -> Table:
+    """The kept error of each study's first prediction next to today's."""
+    title = "First shots: the first prediction of a study, before its figures were seen; and today's"
+    table = _table(title, ("study", "", "date"), ("cells", "median", "p90", "inside"))
+    for study in report.with_first_shot:
+        shot = report.first_shots.shots[study.id]
+        errors = [percent(each, 1) for each in (shot.median_error_pct, shot.p90_error_pct)]
+        table.add_row(study.id, "first shot", shot.date, str(shot.n), *errors, percent(shot.inside_pct))
+        now = summarise(each.compared for each in study.cells if each.compared.cell.use == "predict")
+        errors = [percent(now[f"{which}_error_pct"], 1) for which in ("median", "p90")]
+        changed = "" if not shot.notes else f"changed {shot.notes[-1].date}"
+        table.add_row("", "now", changed, str(now["n"]), *errors, percent(now["coverage_pct"]))
+        table.add_section()
+    return table
 
 
 def _table(title: str, words: Sequence[str], numbers: Sequence[str]) -> Table:

@@ -64,8 +64,24 @@ def _summary(report: Report) -> str:
         ("study", "calibrated cells", "median", "p90", "worst"),
         [_errors_row(study.id, study.cells, "calibrate")[:5] for study in report.studies if study.cells],
     )
-    words = paragraph("Beside them, how well the calibrate cells could be fitted, which is no prediction:")
-    return shown + (failed if report.failed else "") + words + fitted
+    words = paragraph("How well the calibrate cells could be fitted, which is no prediction:")
+    return _first_shots(report) + shown + (failed if report.failed else "") + words + fitted
+
+
+def _first_shots(report: Report) -> str:
+    """The first prediction of each study next to today's."""
+    rows: list[list[Entry]] = []
+    for study in report.with_first_shot:
+        shot = report.first_shots.shots[study.id]
+        errors = [percent(each, 1) for each in (shot.median_error_pct, shot.p90_error_pct)]
+        now = _errors_row(study.id, study.cells, "predict")
+        first = [study.id, shot.date, str(shot.n), *errors, percent(shot.inside_pct), now[2], now[3], now[5]]
+        rows.append([*first, "; ".join(f"{each.date}: {each.text}" for each in shot.notes)])
+    if not rows:
+        return ""
+    headings = ("study", "first shot", "cells", "median", "p90", "inside", "median now", "p90 now", "inside now")
+    words = "First shots: the first prediction of a study, made before its figures were seen, and today's."
+    return paragraph(words) + table((*headings, "changed since"), rows, words=(0, 1, 9))
 
 
 def _summary_row(name: str, studies: Sequence[StudyReport]) -> list[Entry]:

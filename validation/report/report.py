@@ -13,6 +13,7 @@ from ..prediction.baseline_comparison import GROUPINGS, Judged, grouped, judged_
 from ..prediction.baselines import BASELINES
 from ..prediction.cell_classes import cell_classes
 from ..prediction.comparison import INTERVAL, StudyComparison, summarise, summary
+from ..prediction.first_shots import FirstShots, load_first_shots
 from ..prediction.leave_out import LeftOut
 from ..prediction.proportion import Proportion
 
@@ -76,12 +77,15 @@ class Report:
         Cross-validation, if it was asked for.
     failed
         Why studies could not be predicted, by id.
+    first_shots
+        The kept errors of the first prediction of each study that has one.
     """
 
     studies: tuple[StudyReport, ...]
     conformance: ConformanceTotals | None = None
     left_out: tuple[LeftOut, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
+    first_shots: FirstShots = field(default_factory=FirstShots)
 
     @property
     def cells(self) -> list[Judged]:
@@ -97,6 +101,11 @@ class Report:
         """The report on all studies but the modern ones, and on these alone; a part without studies is left out."""
         of = {modern: tuple(each for each in self.studies if each.modern == modern) for modern in (False, True)}
         return [replace(self, studies=studies) for studies in of.values() if studies]
+
+    @property
+    def with_first_shot(self) -> list[StudyReport]:
+        """Studies of which the error of the first prediction is kept."""
+        return [study for study in self.studies if study.id in self.first_shots.shots]
 
     @property
     def comparisons(self) -> list[StudyComparison]:
@@ -118,6 +127,17 @@ class Report:
             "not_better": [weakness.document() for weakness in weaknesses(self.cells)],
             "conformance": None if self.conformance is None else self.conformance.document(),
             "leave_out": [each.document() for each in self.left_out],
+            "first_shots": {
+                "total": self.first_shots.total(),
+                "before": [each.model_dump() for each in self.first_shots.before],
+                "studies": {
+                    study.id: {
+                        "first": self.first_shots.shots[study.id].model_dump(mode="json"),
+                        "now": summarise(each.compared for each in study.cells if each.compared.cell.use == "predict"),
+                    }
+                    for study in self.with_first_shot
+                },
+            },
             "failed": [{"id": study, "error": error} for study, error in self.failed.items()],
         }
 
@@ -131,13 +151,15 @@ def report(
     conformance: ConformanceTotals | None = None,
     left_out: Sequence[LeftOut] = (),
     failed: Mapping[str, str] | None = None,
+    first_shots: FirstShots | None = None,
 ) -> Report:
     """Judge comparisons: classes of cells, baselines, coverage. Nothing is simulated."""
     studies = tuple(
         StudyReport(each, judged_cells(each, cell_classes(each.study)), figure_classes(each.study))
         for each in comparisons
     )
-    return Report(studies, conformance, tuple(left_out), failed or {})
+    shots = load_first_shots() if first_shots is None else first_shots
+    return Report(studies, conformance, tuple(left_out), failed or {}, shots)
 
 
 def coverage(cells: Sequence[Judged]) -> Proportion:

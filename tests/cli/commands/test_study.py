@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from raidsim.cli.main import main
+from raidsim.model.files.description_errors import validate
+from raidsim.validation.prediction.first_shots import FirstShots, load_first_shots
 
 JOB = "[reads]\nfilename=/dev/disk0\nrw=randread\nbs=4k\ndirect=1\nioengine=libaio\niodepth=4\nruntime=1\ntime_based\n"
 MACHINE = "machine: {drives: {model: WD5000AAKS, count: 1}}\nworkload: {}\n"
@@ -61,13 +64,36 @@ def test_a_file_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture
     assert study.read_text(encoding="utf-8") == "mine"
 
 
+def test_a_first_shot_is_made_once_and_shows_no_single_figure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second call is refused and changes nothing; a note is added to what is kept."""
+    kept = tmp_path / "shots.yaml"
+    arguments = ["study", "first-shot", "sartor-2024", "--output", str(kept), "--workers", "0"]
+    main_ok(arguments)
+    told = capsys.readouterr().out
+    assert "sartor-2024: first shot of" in told
+    assert "4 predicted cells" in told
+    assert "nvme/raid10" not in told
+    before = kept.read_text(encoding="utf-8")
+    assert "is kept" in refused(arguments, capsys)
+    assert kept.read_text(encoding="utf-8") == before
+    main_ok([*arguments, "--note", "the chunk was wrong"])
+    after = load_first_shots(kept).shots["sartor-2024"]
+    assert [each.text for each in after.notes] == ["the chunk was wrong"]
+    assert after.errors_pct == validate(FirstShots, yaml.safe_load(before)).shots["sartor-2024"].errors_pct
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["study", "make", "own"], "expected: new or check"),
+        (["study", "make", "own"], "expected: new, check or first-shot"),
         (["study", "new", "own"], "--drive"),
-        (["study", "check", "gentoo-2004", "--drive", "WD5000AAKS"], "found with check"),
+        (["study", "check", "gentoo-2004", "--drive", "WD5000AAKS"], "expected: with new"),
         (["study", "check", "no-such-study"], "no-such-study"),
+        (["study", "check", "gentoo-2004", "--note", "x"], "expected: with first-shot"),
+        (["study", "first-shot", "hickey-2023"], "its first shot of 2026-11-28 is kept"),
+        (["study", "first-shot", "gentoo-2004", "--note", "x"], "no first shot of gentoo-2004"),
         (["study", "new", "own", "--drive", "WD5000AAKS", "--on-drive", "absent.json"], "absent.json"),
     ],
 )
