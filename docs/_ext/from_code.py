@@ -11,6 +11,8 @@ Directives:
     Runs a command that prints JSON, and lists what is in it.
 `result-tables`, `trace-formats`
     List the tables of a store of results, and the formats of traces.
+`effects`
+    Lists the effects of `effects.yaml`, measured and modeled, with their ratio.
 `fio-options`
     Lists what becomes of every option and engine of fio.
 `modules`
@@ -34,6 +36,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+import yaml
 from docutils import nodes
 from docutils.parsers.rst import directives
 from pydantic import BaseModel
@@ -262,6 +265,43 @@ class TraceFormats(SphinxDirective):
         return self.parse_text_to_nodes(table(("name", "format"), rows))
 
 
+_FACTORS = {"M/s": 1e6, "k/s": 1e3, "GB/s": 1e9, "MB/s": 1e6, "KB/s": 1024.0, "GiB/s": 1 << 30, "MiB/s": 1 << 20}
+_FACTORS |= {"ms": 1e-3, "us": 1e-6, "%": 0.01}
+
+
+def measured_value(text: str) -> float:
+    """A number with its unit, in SI units."""
+    number, unit = text.split()
+    return float(number) * _FACTORS[unit]
+
+
+def effects() -> list[dict[str, Any]]:
+    """The reported effects of arrays of fast drives, as `effects.yaml` has them."""
+    return list(yaml.safe_load((ROOT / "docs" / "effects.yaml").read_text(encoding="utf-8")))
+
+
+class Effects(SphinxDirective):
+    """Lists reported effects, what the model gives, and the ratio."""
+
+    def run(self) -> list[nodes.Node]:
+        """A row for each run."""
+        rows: list[tuple[str, ...]] = []
+        last = 0
+        for each in effects():
+            star = "\\*" if each.get("tested") else ""
+            number = "" if each["number"] == last else str(each["number"])
+            last = each["number"]
+            cell = f": `{each['cell']}`" if "cell" in each else ""
+            effect = f"{each['effect']} (`{each['study']}`{cell})"
+            modeled = each.get("modeled") or f"`missing`: {each['missing']}"
+            ratio = ""
+            if "modeled" in each:
+                ratio = f"{measured_value(each['modeled']) / measured_value(each['measured']):.2f}"
+            rows.append((f"{number}{star}", effect, each["measured"], modeled, ratio))
+        head = ("", "effect, and the run of the study", "measured", "modeled", "ratio")
+        return self.parse_text_to_nodes(table(head, rows))
+
+
 MODELED_ENGINES = {"sync", "async", "null"}
 """Kinds of engines of fio that are simulated."""
 
@@ -340,6 +380,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("printed", Printed)
     app.add_directive("result-tables", ResultTables)
     app.add_directive("trace-formats", TraceFormats)
+    app.add_directive("effects", Effects)
     app.add_directive("fio-options", FioOptions)
     app.add_directive("modules", Modules)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
