@@ -39,7 +39,7 @@ def test_every_effect_is_there() -> None:
 @pytest.mark.parametrize("each", EFFECTS, ids=lambda each: each["effect"][:40])
 def test_each_row_has_a_result_or_says_what_is_missing(each: dict[str, Any]) -> None:
     """Protects readers from a row that says neither."""
-    assert study_of(each["study"])
+    assert study_of(each["study"]).id == each["study"]
     assert ("modeled" in each) != ("missing" in each)
     assert len(each.get("missing", "x" * 31)) > 30
     assert "modeled" not in each or MADE.measured_value(each["modeled"]) > 0
