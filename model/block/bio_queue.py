@@ -12,7 +12,7 @@ from typing import Any
 from ..core.device import Device
 from ..core.discard import pieces_of
 from ..core.engine import Engine
-from ..core.request import RESYNC_ISSUER, RESYNC_THREADS, TRIM, Request
+from ..core.request import RESYNC_ISSUER, RESYNC_THREADS, TRIM, Call, Request
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import Host
 from ..tasks.submitting_threads import SubmittingThreads
@@ -47,7 +47,7 @@ class BioQueue(SubmittingThreads):
 
     def __init__(self, engine: Engine, host: Host, device: Device, *, busy_ticks: BusyTicks = "requests") -> None:
         super().__init__(engine, host, device)
-        self._finished = self._done
+        self._finished = Call(self._done)
         self._kernel_inside = 0
         self.scheduler: Scheduler | None = None
         self.spreads = False
@@ -105,5 +105,5 @@ class BioQueue(SubmittingThreads):
         if issuer > RESYNC_THREADS and issuer != RESYNC_ISSUER:
             self.foreground_bytes += queued.size
         for part in queued.parts:
-            part.done(part)
+            part.complete()
         self._tell_waiters()

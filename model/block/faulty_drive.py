@@ -17,7 +17,7 @@ from typing import Any
 
 from ..core.device import Device, Wrapper
 from ..core.engine import Engine
-from ..core.request import FLUSH, Request
+from ..core.request import FLUSH, Call, Completion, Request
 
 
 class _Job:
@@ -64,7 +64,7 @@ class FaultyDrive(Wrapper):
         if self.slowness == 1.0 and not self._busy:
             self.device.submit(request)
             return
-        self._add(_Job(request, 0.0, partial(request.done, request)))
+        self._add(_Job(request, 0.0, request.complete))
 
     def flush(self, done: Callable[[], None]) -> None:
         """See :meth:`raidsim.model.core.device.Device.flush`."""
@@ -93,12 +93,11 @@ class FaultyDrive(Wrapper):
         elif request.op == FLUSH:
             self.device.flush(partial(self._served, job, now))
         else:
-            done = request.done
-            request.done = partial(self._restore, job, now, done)
+            request.completion = Call(partial(self._restore, job, now, request.completion))
             self.device.submit(request)
 
-    def _restore(self, job: _Job, began: float, done: Callable[[Request], None], request: Request) -> None:
-        request.done = done
+    def _restore(self, job: _Job, began: float, completion: Completion, request: Request) -> None:
+        request.completion = completion
         self._served(job, began)
 
     def _served(self, job: _Job, began: float) -> None:

@@ -192,7 +192,7 @@ class HardwareQueues(BlkMqQueue):
                 since = self._engine._now
                 self._engine.call_at(since + self._switch_s, partial(self._wake_queue, queue, since + GIVE_WAY_S))
         for part in queued.parts:
-            part.done(part)
+            part.complete()
 
     def _wake_queue(self, queue: int, gives_way_until: float, _: Any) -> None:
         """Sleepers take the free tags of one queue; see :meth:`raidsim.model.block.multi_queue.BlkMqQueue._wake`."""

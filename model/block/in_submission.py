@@ -105,12 +105,13 @@ class SubmissionWork:
         A flush finds nothing to do.
         """
         op, issuer = request.op, request.issuer
+        size: int = request.size
         if op == FLUSH:
             return now
         seconds = self._read_s if op == READ else self._write_s
         if self._by_page and CRYPT_THREADS < issuer <= PARITY_THREADS and op != TRIM:
-            seconds *= -(-request.size // _PAGE)
-        copy_s = request.size * self._byte_s if op != TRIM else 0.0
+            seconds *= -(-size // _PAGE)
+        copy_s = size * self._byte_s if op != TRIM else 0.0
         seconds += copy_s
         if issuer >= 0:
             seconds += self._command_s

@@ -18,7 +18,7 @@ from ..core.device import Device
 from ..core.discard import pieces_of
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.join import Join
+from ..core.join import Parts
 from ..core.request import (
     ASYNC,
     CRYPT_THREADS,
@@ -29,6 +29,7 @@ from ..core.request import (
     TRIM,
     WRITE,
     WRITE_THROUGH,
+    Call,
     Request,
 )
 from ..schedulers import QueuedRequest, Scheduler
@@ -166,7 +167,7 @@ class BlkMqQueue(SubmittingThreads):
         self._host = host
         self.depth = depth
         self.scheduler = scheduler
-        self._finished = self._done
+        self._finished = Call(self._done)
         self.statistics = IoStatistics(busy_ticks)
         # Whether the scheduler wants to know what is complete.
         self._follows = scheduler is not None and type(scheduler).completed is not Scheduler.completed
@@ -174,7 +175,7 @@ class BlkMqQueue(SubmittingThreads):
         self.most_of_pages = self._fits = min(max_segments * _PAGE, max_request_bytes)
         self.discard_bytes = device.discard_limits.most_bytes
         if scheduler is not None:
-            scheduler.done = self._done
+            scheduler.done = self._finished
             scheduler.discard_bytes = self.discard_bytes
             scheduler.most_of_pages = self.most_of_pages
         tags = depth if scheduler is None else requests
@@ -236,10 +237,10 @@ class BlkMqQueue(SubmittingThreads):
         if size <= limit:
             self._submit_piece(request)
             return
-        join = Join(-(-size // limit), lambda: request.done(request))
+        join = Parts(-(-size // limit), request)
         end = request.offset + size
         pieces = deque(
-            Request(request.op, offset, min(limit, end - offset), join.done, request.issuer, request.sync)
+            Request(request.op, offset, min(limit, end - offset), join, request.issuer, request.sync)
             for offset in range(request.offset, end, limit)
         )
         while pieces:
@@ -473,7 +474,7 @@ class BlkMqQueue(SubmittingThreads):
             self._gives_way_until = now + GIVE_WAY_S
             self._engine.call_at(now + self._switch_s, self._wake)
         for part in queued.parts:
-            part.done(part)
+            part.complete()
 
     def _wake(self, _: Any) -> None:
         """Sleepers take the free tags in order; Linux wakes them when a batch of tags is free, not at each.

@@ -14,7 +14,7 @@ from typing import Any
 from ..core.device import Device, Wrapper
 from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
-from ..core.request import RESYNC_ISSUER, WRITE, Request
+from ..core.request import RESYNC_ISSUER, WRITE, Call, Request
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import Host
 from .io_statistics import IoStatistics
@@ -107,7 +107,7 @@ class BlockQueue(Wrapper):
         self._engine = engine
         self._host = host
         self.scheduler = scheduler
-        scheduler.done = self._done
+        scheduler.done = Call(self._done)
         self.statistics = IoStatistics()
         self.depth = depth
         self.limit_bytes = limit_bytes
@@ -243,7 +243,7 @@ class BlockQueue(Wrapper):
         if not self._plugged:
             self._dispatch()
         for part in queued.parts:
-            part.done(part)
+            part.complete()
         if self._waiters and self.queued_write_bytes <= self._wake_bytes and scheduler.queued[1] <= self._wake_requests:
             # Who is woken may take nothing; so the last completion wakes all that are left.
             woken = 1 if self._wakes_one and self.queued_write_bytes else len(self._waiters)

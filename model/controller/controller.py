@@ -23,7 +23,7 @@ from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.join import Join
-from ..core.request import READ, WAITED, WRITE, WRITE_THROUGH, Request
+from ..core.request import READ, WAITED, WRITE, WRITE_THROUGH, Call, Completion, Request
 from ..links.link import Path
 from ..readahead import PAGE
 from .cache import WriteCache
@@ -134,10 +134,10 @@ class RaidController(Device):
         )
         self._destager = Destager(engine, array, settings, self._writes, self._admit)
         self._unplug_array = array.unplug
-        self._replied: Callable[[Request], None] = self._finish
-        self._cached: Callable[[Request], None] = self._gather if settings.gathers_in_turn else self._commit
-        self._received: Callable[[Request], None] = self._write_through
-        self._received_fast: Callable[[Request], None] = self._write_fast
+        self._replied = Call(self._finish)
+        self._cached = Call(self._gather if settings.gathers_in_turn else self._commit)
+        self._received = Call(self._write_through)
+        self._received_fast = Call(self._write_fast)
         self._fast_path = FastPath(settings, array)
         self._active = 0
         self._outside: deque[Request] = deque()
@@ -238,8 +238,8 @@ class RaidController(Device):
             self._waiting.append(request)
             self._destager.pump(True)
 
-    def _transfer(self, request: Request, then: Callable[[Request], None], fast_path_s: float = 0.0) -> None:
-        """Firmware time and data over the link, from now; `then` is the callback of the command's event."""
+    def _transfer(self, request: Request, then: Completion, fast_path_s: float = 0.0) -> None:
+        """Firmware time and data over the link, from now; `then` is told at the end."""
         now = self._engine._now
         settings = self._settings
         firmware_s = fast_path_s or settings.command_s
@@ -266,7 +266,7 @@ class RaidController(Device):
             self._active -= 1
         if self._on_room:
             self._tell_room()
-        request.done(request)
+        request.complete()
 
     def _tell_room(self) -> None:
         if self.has_room:

@@ -130,7 +130,7 @@ class Destager:
         extents = list(row.extents)
         join = Join(len(extents), lambda: self._row_written(row))
         for start, end in extents:
-            self._array.submit(Request(WRITE, start, end - start, join.done, FLUSHER_ISSUER, self._sync))
+            self._array.submit(Request(WRITE, start, end - start, join, FLUSHER_ISSUER, self._sync))
 
     def _chunks(self, row: DirtyRow) -> Iterator[tuple[int, int]]:
         """What is dirty of a row, cut where chunks end."""

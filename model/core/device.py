@@ -90,7 +90,7 @@ class Device:
 
     @abstractmethod
     def submit(self, request: Request) -> None:
-        """Accept a request; ``request.done`` is called when it is complete."""
+        """Accept a request; ``request.complete()`` is called when it is complete."""
         raise ModelError(f"{self.name}: this kind of device serves no requests")
 
     # How requests are queued.

@@ -52,7 +52,7 @@ def pieces_of(request: Request, limits: DiscardLimits) -> list[Request]:
     ranges = list(split(request.offset, request.size, limits))
     if len(ranges) == 1:
         return [request]
-    return _parts(ranges, lambda: request.done(request), request.issuer)
+    return _parts(ranges, request.complete, request.issuer)
 
 
 def issue(device: Device, offset: int, size: int, done: Callable[[], None], issuer: int) -> None:

@@ -21,7 +21,7 @@ from simpy.core import EmptySchedule, StopSimulation
 from simpy.events import NORMAL, URGENT, AllOf, AnyOf, Event, Process, Timeout
 
 from .random_streams import RandomStreams
-from .request import Request
+from .request import Completion, Request
 from .timed import Timed, TimedCall, TimedEvent, nothing
 
 # Final, so that compiled code does not look it up at every call.
@@ -73,9 +73,9 @@ class Engine:
 
     # What happens when.
 
-    def complete(self, request: Request, finish: Callable[[Any], object], at: float) -> None:
-        """Call ``finish(request)`` at absolute time `at` (s): the request is its own event."""
-        request.finish = finish
+    def complete(self, request: Request, stage: Completion, at: float) -> None:
+        """Tell `stage` at absolute time `at` (s) that the request has got there: the request is its own event."""
+        request.stage = stage
         times = self._times
         if not times or at >= times[-1]:
             times.append(at)
@@ -88,16 +88,16 @@ class Engine:
     def call_at(self, at: float, function: Callable[[Any], object]) -> Any:
         """Call ``function(event)`` at absolute time `at` (s); returns the event, which :meth:`cancel` takes."""
         call = TimedCall(function)
-        self._insert(at, call)
+        self.insert(at, call)
         return call
 
     @staticmethod
     def cancel(event: Any) -> None:
         """Make a pending :meth:`call_at` event do nothing when its time comes."""
-        event.finish = nothing
+        event.function = nothing
 
-    def _insert(self, at: float, entry: Timed) -> None:
-        """Put an entry of normal priority into the queue, as :meth:`complete` does."""
+    def insert(self, at: float, entry: Timed) -> None:
+        """Let an entry of normal priority happen at absolute time `at` (s)."""
         times = self._times
         index = len(times) if not times or at >= times[-1] else bisect_right(times, at, self._head)
         times.insert(index, at)
@@ -118,7 +118,7 @@ class Engine:
         """Let an event of SimPy happen after `delay` (s)."""
         at, timed = self._now + delay, TimedEvent(event, priority)
         if priority == NORMAL:
-            self._insert(at, timed)
+            self.insert(at, timed)
             return
         times, entries = self._times, self._entries
         index = bisect_left(times, at, self._head)
@@ -175,7 +175,7 @@ class Engine:
         self._now = self._times[head]
         self._entries[head] = _PAST
         self._head = head + 1
-        entry.finish(entry)
+        entry.happen()
 
     def run(self, until: float | Event | None = None) -> Any:
         """Run until no event is left, until the event `until` has happened (its value is returned), or to that time.
@@ -233,4 +233,4 @@ class Engine:
                 self._head = head + 1
             if entry is stop:
                 return
-            entry.finish(entry)
+            entry.happen()

@@ -13,7 +13,7 @@ from heapq import heapreplace
 from .device import Device
 from .engine import Engine
 from .errors import ModelError
-from .request import READ, Request
+from .request import READ, Call, Request
 
 
 class FixedServiceDevice(Device):
@@ -72,7 +72,7 @@ class FixedServiceDevice(Device):
         self.capacity = capacity
         self._service_s = service_s
         self._free = [0.0] * servers
-        self._finished: Callable[[Request], None] = self._complete
+        self._finished = Call(self._complete)
         self._outstanding = 0
         self.start_statistics(0.0)
 
@@ -120,7 +120,7 @@ class FixedServiceDevice(Device):
         else:
             self.writes += 1
             self.write_bytes += request.size
-        request.done(request)
+        request.complete()
 
 
 def linear_service(per_request_s: float, per_byte_s: float = 0.0) -> Callable[[int, int], float]:

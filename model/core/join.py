@@ -3,27 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
-from .request import Request
+from mypy_extensions import i64
+
+from .request import Completion, Request
 
 
-class Join:
+class Join(Completion):
     """Counts member requests down and calls `then` after the last."""
 
     __slots__ = ("left", "then")
 
-    def __init__(self, left: int, then: Callable[[], None]) -> None:
+    def __init__(self, left: i64, then: Callable[[], None]) -> None:
         self.left = left
         self.then = then
 
-    def done(self, _: Request) -> None:
+    def done(self, request: Request) -> None:
         """One member request is complete."""
+        self.part()
+
+    def part(self) -> None:
+        """One part is complete."""
         self.left -= 1
         if not self.left:
             self.then()
 
 
-def forward(done_of_parent: Request) -> None:
-    """Completion of a member request that is the whole of its parent."""
-    parent: Request = done_of_parent.parent
-    parent.done(parent)
+class Parts(Completion):
+    """Counts member requests down and completes `whole` after the last."""
+
+    __slots__ = ("left", "whole")
+
+    def __init__(self, left: i64, whole: Request) -> None:
+        self.left = left
+        self.whole = whole
+
+    def done(self, request: Request) -> None:
+        """One member request is complete."""
+        self.left -= 1
+        if not self.left:
+            whole = self.whole
+            whole.completion.done(whole)
+
+
+class _Whole(Completion):
+    """Of a member request that is the whole of its parent."""
+
+    __slots__ = ()
+
+    def done(self, request: Request) -> None:
+        """Complete the parent."""
+        parent: Request = request.parent
+        parent.completion.done(parent)
+
+
+FORWARD: Final = _Whole()
+"""Completion of a member request that is the whole of its parent."""

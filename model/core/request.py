@@ -1,13 +1,16 @@
-"""A request to a device.
+"""A request to a device, and what is told when it is complete.
 
 A request is also the event of its own completion: the object that a device already holds is the
-clock's heap entry, and a member I/O costs no further allocation.
+clock's heap entry, and a member I/O costs no further allocation. Compiled, the fields are native numbers and a
+:class:`Completion` is told by a direct call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
+
+from mypy_extensions import i64, mypyc_attr
 
 from .timed import Timed
 
@@ -39,8 +42,38 @@ Each sleeps on its own. :meth:`.engine.Engine.thread_issuer` counts down from th
 """
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Completion:
+    """What is told that a request is complete; the class of an object that many requests share."""
+
+    __slots__ = ()
+
+    def done(self, request: Request) -> None:
+        """`request` is complete, and the clock stands at the completion."""
+        raise NotImplementedError
+
+
+class Call(Completion):
+    """A function that is called with the request when it is complete."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def done(self, request: Request) -> None:
+        """Call the function."""
+        self.function(request)
+
+
 class Request(Timed):
     """One I/O to a device.
+
+    Parameters
+    ----------
+    done
+        The :attr:`completion`, or a function that is called with the request when it is complete. A function costs more
+        time, so what issues an I/O for every member I/O is a :class:`Completion`.
 
     Attributes
     ----------
@@ -48,8 +81,10 @@ class Request(Timed):
         ``READ``, ``WRITE`` or ``TRIM``.
     offset, size
         Bytes, relative to the device the request is submitted to.
-    done
-        Called once with the request when it is complete; the clock then stands at the completion.
+    completion
+        Told once when the request is complete; the clock then stands at the completion.
+    stage
+        Told by the clock when the request's time has come (:meth:`.engine.Engine.complete`); set by the device.
     submitted
         Time (s) at which the device received it; set by the device.
     issuer
@@ -64,34 +99,45 @@ class Request(Timed):
     """
 
     __slots__ = (
-        "done",
+        "completion",
         "issuer",
         "offset",
         "op",
         "parent",
         "size",
+        "stage",
         "submitted",
         "sync",
     )
 
+    stage: Completion
+
     def __init__(
         self,
-        op: int,
-        offset: int,
-        size: int,
-        done: Callable[[Request], None],
-        issuer: int = 0,
-        sync: int = WAITED,
+        op: i64,
+        offset: i64,
+        size: i64,
+        done: Completion | Callable[[Request], Any],
+        issuer: i64 = 0,
+        sync: i64 = WAITED,
         parent: Any = None,
     ) -> None:
         self.op = op
         self.offset = offset
         self.size = size
-        self.done = done
+        self.completion: Completion = done if isinstance(done, Completion) else Call(done)
         self.issuer = issuer
         self.sync = sync
         self.parent = parent
         self.submitted = 0.0
+
+    def happen(self) -> None:
+        """The time has come that the device asked for."""
+        self.stage.done(self)
+
+    def complete(self) -> None:
+        """Tell that the request is complete."""
+        self.completion.done(self)
 
     def __repr__(self) -> str:
         word = "TRIM" if self.op == TRIM else "WRITE" if self.op else "READ"

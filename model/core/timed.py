@@ -1,34 +1,36 @@
-"""What happens at a time: a request that is complete, a function that is called, or an event of SimPy."""
+"""What happens at a time: a request's time has come, a function is called, or an event of SimPy happens."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from mypy_extensions import mypyc_attr
 from simpy.core import StopSimulation
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Timed:
-    """Something that happens at a time.
-
-    Attributes
-    ----------
-    finish
-        What the clock calls with it then.
-    """
-
-    __slots__ = ("finish",)
-
-    finish: Callable[[Any], object]
-
-
-class TimedCall(Timed):
-    """A function that is called at its time."""
+    """An entry of the clock's queue. Compiled code calls :meth:`happen` directly, without an object of Python."""
 
     __slots__ = ()
 
+    def happen(self) -> None:
+        """Do what is due; the clock stands at the time that was asked for."""
+        raise NotImplementedError
+
+
+class TimedCall(Timed):
+    """A function that is called with this object at its time."""
+
+    __slots__ = ("function",)
+
     def __init__(self, function: Callable[[Any], object]) -> None:
-        self.finish = function
+        self.function = function
+
+    def happen(self) -> None:
+        """Call the function."""
+        self.function(self)
 
 
 class TimedEvent(Timed):
@@ -45,26 +47,24 @@ class TimedEvent(Timed):
     __slots__ = ("event", "priority")
 
     def __init__(self, event: Any, priority: int) -> None:
-        self.finish = _happen
         self.event = event
         self.priority = priority
 
-
-def _happen(timed: TimedEvent) -> None:
-    """Call what waits for the event, as :meth:`simpy.Environment.step` does."""
-    event = timed.event
-    callbacks, event.callbacks = event.callbacks, None
-    try:
-        for callback in callbacks:
-            callback(event)
-    except StopSimulation:
-        # What else waits for the event comes first when the run goes on.
-        event.callbacks = callbacks[callbacks.index(callback) + 1 :]
-        event.env.schedule(event, -1)
-        raise
-    if not event._ok and not hasattr(event, "_defused"):
-        failure = type(event._value)(*event._value.args)
-        raise failure from event._value
+    def happen(self) -> None:
+        """Call what waits for the event, as :meth:`simpy.Environment.step` does."""
+        event = self.event
+        callbacks, event.callbacks = event.callbacks, None
+        try:
+            for callback in callbacks:
+                callback(event)
+        except StopSimulation:
+            # What else waits for the event comes first when the run goes on.
+            event.callbacks = callbacks[callbacks.index(callback) + 1 :]
+            event.env.schedule(event, -1)
+            raise
+        if not event._ok and not hasattr(event, "_defused"):
+            failure = type(event._value)(*event._value.args)
+            raise failure from event._value
 
 
 def nothing(_: object) -> None:

@@ -16,8 +16,8 @@ from ..core.device import Device, Wrapper
 from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.join import forward
-from ..core.request import READ, TRIM, Request
+from ..core.join import FORWARD
+from ..core.request import READ, TRIM, Call, Request
 from ..tasks.host import Host
 
 SECTOR = 512
@@ -89,7 +89,7 @@ class CryptDevice(Wrapper):
         self._queue: deque[Request] = deque()
         self._busy = 0
         self._urgent = False
-        self._done: Callable[[Request], None] = self._over
+        self._done = Call(self._over)
 
     def unplug(self) -> None:
         """Let held-back requests go, also those that have still to be encrypted."""
@@ -147,7 +147,8 @@ class CryptDevice(Wrapper):
 
     def _start(self, request: Request) -> None:
         """A thread takes a request; the CPU is charged now and not when it was queued, so that programs get between."""
-        seconds = request.size * self._s_per_byte + request.size / SECTOR * self._sector_s
+        size: int = request.size
+        seconds = size * self._s_per_byte + size / SECTOR * self._sector_s
         self._engine.complete(request, self._done, self._cpu.interrupt(seconds))
 
     def _over(self, request: Request) -> None:
@@ -157,13 +158,13 @@ class CryptDevice(Wrapper):
         else:
             self._busy -= 1
         if request.op == READ:
-            request.done(request)
+            request.complete()
             return
         self._encrypted(request)
 
     def _encrypted(self, request: Request) -> None:
         """A write can go to the device below."""
         offset, size = request.offset, request.size
-        self._below(Request(request.op, offset, size, forward, request.issuer, request.sync, request))
+        self._below(Request(request.op, offset, size, FORWARD, request.issuer, request.sync, request))
         if self._urgent:
             self.unplug()

@@ -16,8 +16,8 @@ from typing import Any
 
 from ..core.device import Device
 from ..core.engine import Engine
-from ..core.join import Join, forward
-from ..core.request import CRYPT_THREADS, READ, TRIM, WRITE, Request
+from ..core.join import FORWARD, Parts
+from ..core.request import CRYPT_THREADS, READ, TRIM, WRITE, Call, Request
 from ..tasks.host import Host
 from .cryptoloop import CryptDevice
 
@@ -63,7 +63,7 @@ class CryptPipeline(CryptDevice):
         What it does.
     """
 
-    __slots__ = ("_bio_s", "_inline_until", "_issuer", "_settings", "_sorting", "_switch_s")
+    __slots__ = ("_bio_s", "_inline", "_inline_until", "_issuer", "_settings", "_sorting", "_switch_s")
 
     def __init__(
         self, engine: Engine, device: Device, host: Host, settings: CryptSettings, name: str | None = None
@@ -74,6 +74,7 @@ class CryptPipeline(CryptDevice):
         self._switch_s = host.prices.switch_s
         self._bio_s = host.prices.bio_s
         self._sorting: list[Request] = []
+        self._inline = Call(self._inline_over)
         self._inline_until: dict[int, float] = {}
         self._issuer = engine.thread_issuer(CRYPT_THREADS)
 
@@ -87,15 +88,16 @@ class CryptPipeline(CryptDevice):
             self._below(request)
             return
         request.submitted = self._engine._now
-        settings, size = self._settings, request.size
+        settings = self._settings
+        size: int = request.size
         most = settings.largest_bytes
         if not most or size <= most or (request.op == READ and not settings.splits_reads):
             self._enter(request)
             return
-        join = Join(-(-size // most), lambda: request.done(request))
+        join = Parts(-(-size // most), request)
         end = request.offset + size
         for at in range(request.offset, end, most):
-            self._enter(Request(request.op, at, min(most, end - at), join.done, request.issuer, request.sync))
+            self._enter(Request(request.op, at, min(most, end - at), join, request.issuer, request.sync))
 
     def _enter(self, request: Request) -> None:
         if request.op == READ:
@@ -113,7 +115,8 @@ class CryptPipeline(CryptDevice):
             self._work_inline(below.parent)
 
     def _seconds(self, request: Request) -> float:
-        settings, size = self._settings, request.size
+        settings = self._settings
+        size: int = request.size
         return size * settings.s_per_byte + -(-size // settings.sector_bytes) * settings.sector_s + self._bio_s
 
     def _start(self, request: Request) -> None:
@@ -129,11 +132,11 @@ class CryptPipeline(CryptDevice):
         begin = max(self._engine._now, self._inline_until.get(issuer, 0.0))
         finish = max(self._cpu.book(seconds), begin + seconds)
         self._inline_until[issuer] = finish
-        self._engine.complete(request, self._inline_over, finish)
+        self._engine.complete(request, self._inline, finish)
 
     def _inline_over(self, request: Request) -> None:
         if request.op == READ:
-            request.done(request)
+            request.complete()
         else:
             self._write_below(request, request.issuer)
 
@@ -152,4 +155,4 @@ class CryptPipeline(CryptDevice):
         self.unplug()
 
     def _write_below(self, request: Request, issuer: int) -> None:
-        self._below(Request(WRITE, request.offset, request.size, forward, issuer, request.sync, request))
+        self._below(Request(WRITE, request.offset, request.size, FORWARD, issuer, request.sync, request))

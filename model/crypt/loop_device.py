@@ -110,7 +110,7 @@ class LoopDevice(Device):
                         yield from cache.fetch(file, page, page + PAGE, self)
                 yield self._cipher(request.size)
                 cache.mark_dirty(file, start, end)
-            request.done(request)
+            request.complete()
 
     def _cipher(self, size: int) -> Any:
         """The event that ends when `size` bytes have been through the cipher."""

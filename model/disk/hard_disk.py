@@ -22,7 +22,7 @@ from ..core.device import Device
 from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Request
+from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Completion, Request
 from ..links.link import AtaChannel, Link, Path
 from .destaging import DESTAGE_UNIT
 from .geometry import SECTOR
@@ -204,8 +204,8 @@ class HardDisk(Device):
         self._waiting: deque[Request] = deque()  # for a drive that does not queue, first come, first served
         self._active = False  # whether a command has the drive, or waits for the channel
         self._pending: Request | None = None
-        self._finished: Callable[[Request], None] = self._complete
-        self._cached: Callable[[Request], None] = self._complete_cached
+        self._finished = _Finished(self)
+        self._cached = _Cached(self)
         self._sent: dict[Request, tuple[float, float]] = {}  # uncached writes: data arrives from, to (s)
         self._outstanding = 0
         self._busy_from = 0.0
@@ -462,12 +462,14 @@ class HardDisk(Device):
         begin = now + (self._write_s if self._write_data_s < 0.0 else self._write_data_s)
         if not self._write_ahead:
             return begin
-        return begin + min(request.size, self._write_ahead) * self._slowest_write_inverse
+        size: int = request.size
+        return begin + min(size, self._write_ahead) * self._slowest_write_inverse
 
     def _fetch(self, request: Request, now: float) -> float:
         """Transfer the data of an uncached write into the drive; when the last byte has arrived (s)."""
         begin = now + (self._write_s if self._write_data_s < 0.0 else self._write_data_s)
-        sent = begin + request.size * self._slowest_write_inverse
+        size: int = request.size
+        sent = begin + size * self._slowest_write_inverse
         if self._through:
             across = self.path.reserve(now, begin, request.size, True)
             if across > sent:
@@ -550,7 +552,7 @@ class HardDisk(Device):
             return
         self._engine.complete(request, self._finished, self.media.flush(now + self._write_s))
 
-    def _complete(self, request: Request) -> None:
+    def finish(self, request: Request) -> None:
         """The command that had the drive is complete: start the next, tell the issuer."""
         now = self._engine._now
         if self._turns and (request.op != READ) != self._turned:
@@ -591,14 +593,14 @@ class HardDisk(Device):
             self._pending = self._waiting.popleft()
             if channel.acquire(self._granted):
                 self._granted()
-        request.done(request)
+        request.complete()
 
-    def _complete_cached(self, request: Request) -> None:
+    def finish_cached(self, request: Request) -> None:
         """A command that never had the head is complete."""
         if self._turns and (request.op != READ) != self._turned:
             self._turn()
         self._count(request, self._engine._now)
-        request.done(request)
+        request.complete()
 
     def _count(self, request: Request, now: float) -> None:
         self._outstanding -= 1
@@ -620,6 +622,32 @@ class HardDisk(Device):
                     self.media.accept(request.offset, size, now)
             self.writes += 1
             self.write_bytes += size
+
+
+class _Finished(Completion):
+    """Of the command that has the drive."""
+
+    __slots__ = ("_disk",)
+
+    def __init__(self, disk: HardDisk) -> None:
+        self._disk = disk
+
+    def done(self, request: Request) -> None:
+        """See :meth:`HardDisk.finish`."""
+        self._disk.finish(request)
+
+
+class _Cached(Completion):
+    """Of a command that never had the head."""
+
+    __slots__ = ("_disk",)
+
+    def __init__(self, disk: HardDisk) -> None:
+        self._disk = disk
+
+    def done(self, request: Request) -> None:
+        """See :meth:`HardDisk.finish_cached`."""
+        self._disk.finish_cached(request)
 
 
 def _first(given: float | None, otherwise: float) -> float:

@@ -112,7 +112,8 @@ class ShortestPositioning:
         if op != READ and (self._caches or op != WRITE):
             self._landing.append((request, now * self._age_weight))
             return
-        geometry, offset = self._media.geometry, request.offset
+        geometry = self._media.geometry
+        offset: int = request.offset
         # The same as Geometry.cylinder() and turns(), inlined.
         first_byte, inverse, first_turn, first_cylinder = geometry.rows[bisect_right(geometry.edges, offset) - 1]
         tracks = (offset - first_byte) * inverse

@@ -88,7 +88,7 @@ class DirectFile:
         whole = Request(op, offset, size, done, issuer, sync, parent)
         join = Join(len(parts), lambda: done(whole))
         for part in parts:
-            part.done = join.done
+            part.completion = join
             self._submit(part)
         whole.submitted = parts[0].submitted
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..core.device import Device
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import DIRECT, READ, WAITED, WRITE, Request
+from ..core.request import DIRECT, READ, WAITED, WRITE, Completion, Request
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import Cpu
 from ..tasks.host import Host, SleepingThread
@@ -26,7 +26,7 @@ AIO_PLUG_THRESHOLD: Final = 2
 """io_submit plugs only for more I/Os than this at a time (fs/aio.c)."""
 
 
-class DirectLoad:
+class DirectLoad(Completion):
     """What both loads share: which I/Os they send, and what they count.
 
     Parameters
@@ -125,8 +125,7 @@ class DirectLoad:
         self.name = name
         self._random = engine.streams.generator(name)
         self._ios = zip(self._draw_ops(), self._draw_places(), repeat(size), strict=False) if ios is None else ios
-        self._stopped = False
-        self._asleep = False
+        self._stopped = self._asleep = False
         self._fsync = fsync
         self._unsynced = 0
         queues = device.queues()
@@ -165,7 +164,7 @@ class DirectLoad:
 
     def _next(self) -> Request:
         op, place, size = next(self._ios)
-        return Request(op, place, size, self._done, self._stream, DIRECT if op else WAITED)
+        return Request(op, place, size, self, self._stream, DIRECT if op else WAITED)
 
     def _submit(self) -> None:
         users = self._users
@@ -183,7 +182,8 @@ class DirectLoad:
     def _awake(self) -> None:
         self._asleep = False
 
-    def _done(self, request: Request) -> None:
+    def done(self, request: Request) -> None:
+        """Count an I/O that is complete."""
         if self._users is not None:
             self._users.give_back(request.issuer)
         latency_s = self._engine._now - request.submitted
@@ -303,8 +303,7 @@ class ClosedLoad(DirectLoad):
         self._host = host
         if host is not None and self._cpu is not None:
             host.passing_s[self._stream] = 0.0
-        self._outstanding = 0
-        self._reaped = 0
+        self._outstanding = self._reaped = 0
         self._running = True
         engine.call_at(engine._now + begin_s, self._start)
 
@@ -381,8 +380,9 @@ class ClosedLoad(DirectLoad):
         self._syncing = False
         self._run()
 
-    def _done(self, request: Request) -> None:
-        super()._done(request)
+    def done(self, request: Request) -> None:
+        """Count an I/O, and submit the next."""
+        super().done(request)
         self._outstanding -= 1
         if self._host is None or request.issuer not in self._host.computing:
             self._reaped += 1

@@ -92,9 +92,10 @@ class ThinkingLoad(ClosedLoad):
     def _may_submit(self) -> bool:
         return super()._may_submit() and self._outstanding + self._thinking < self.depth
 
-    def _done(self, request: Request) -> None:
+    def done(self, request: Request) -> None:
+        """The user of an I/O that is complete begins to think."""
         self._thinking += 1
-        super()._done(request)
+        super().done(request)
         self._engine.call_at(self._engine._now + next(self._think), self._thought)
 
     def _thought(self, _: Any) -> None:

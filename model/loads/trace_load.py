@@ -161,13 +161,14 @@ class TimedTrace(DirectLoad):
 
     def _next(self) -> Request:
         _, op, offset, size = self._arrived_io
-        request = Request(op, offset, size, self._done, self._stream, _SYNC[op])
+        request = Request(op, offset, size, self, self._stream, _SYNC[op])
         if self.on_sent is not None:
             self.on_sent(request, self._engine._now)
         return request
 
-    def _done(self, request: Request) -> None:
-        super()._done(request)
+    def done(self, request: Request) -> None:
+        """Count an I/O that is complete; with the last one the trace is finished."""
+        super().done(request)
         self.completed += 1
         if self.on_ended is not None:
             self.on_ended(request)
@@ -257,16 +258,17 @@ class ClosedTrace(ClosedLoad):
         self._ahead = next(self._records, None)
         if self._ahead is None:
             self._stopped = True
-        request = Request(op, offset, size, self._done, self._stream, _SYNC[op])
+        request = Request(op, offset, size, self, self._stream, _SYNC[op])
         if self.on_sent is not None:
             self.on_sent(request, self._engine._now)
         return request
 
-    def _done(self, request: Request) -> None:
+    def done(self, request: Request) -> None:
+        """Count an I/O that is complete, and send the next."""
         self.completed += 1
         if self.on_ended is not None:
             self.on_ended(request)
-        super()._done(request)
+        super().done(request)
         if self.completed == self._counted and self._when_warm is not None:
             self._when_warm()
         self._finish()
@@ -310,10 +312,11 @@ class ThinkingTrace(ClosedTrace):
     def _may_submit(self) -> bool:
         return not self._thinking and super()._may_submit()
 
-    def _done(self, request: Request) -> None:
+    def done(self, request: Request) -> None:
+        """Begin to think."""
         think_s = next(self._thinks, 0.0)
         self._thinking = True
-        super()._done(request)
+        super().done(request)
         self._engine.call_at(self._engine._now + think_s, self._thought)
 
     def _thought(self, _: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.device import Device, Wrapper
-from ..core.join import forward
+from ..core.join import FORWARD
 from ..core.request import Request
 
 STRETCH_BYTES = 128 << 20
@@ -77,6 +77,6 @@ class Slice(Wrapper):
     def submit(self, request: Request) -> None:
         """Serve a request at its place on the device."""
         offset = request.offset + self._start
-        below = Request(request.op, offset, request.size, forward, request.issuer, request.sync, request)
+        below = Request(request.op, offset, request.size, FORWARD, request.issuer, request.sync, request)
         self.device.submit(below)
         request.submitted = below.submitted

@@ -25,7 +25,7 @@ from ..core.device import Device, SubmissionQueue
 from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import ASYNC, FLUSHER_ISSUER, READ, WAITED, Request
+from ..core.request import ASYNC, FLUSHER_ISSUER, READ, WAITED, Call, Request
 from ..links.link import Link, Path
 from ..tasks.cpu import Cpu
 
@@ -211,8 +211,8 @@ class NetworkFront(Device):
         self._number = 0
         self._held: deque[Request] = deque()
         self._memory_used = 0
-        self._arrived: Callable[[Request], None] = self._serve
-        self._replied: Callable[[Request], None] = self._finish
+        self._arrived = Call(self._serve)
+        self._replied = Call(self._finish)
         self.reads = self.writes = 0
 
     @property
@@ -263,7 +263,8 @@ class NetworkFront(Device):
 
     def _send(self, request: Request) -> None:
         """A client sends a request, and the data of a write with it."""
-        now, settings, size = self._engine._now, self._settings, request.size
+        now, settings = self._engine._now, self._settings
+        size: int = request.size
         if request.op == READ:
             self._port.reserve(now, now, settings.request_bytes, True)
             self._serve(request)
@@ -301,7 +302,8 @@ class NetworkFront(Device):
     def _read(self, below: Request) -> None:
         """The device has read: the data go out."""
         request: Request = below.parent
-        now, settings, size = self._engine._now, self._settings, request.size
+        now, settings = self._engine._now, self._settings
+        size: int = request.size
         ready = self._cpu.book(settings.request_s + size * settings.send_s_per_byte)
         path = self._paths[request.issuer % len(self._paths)]
         over = path.reserve(now, ready, size + settings.reply_bytes)
@@ -357,4 +359,4 @@ class NetworkFront(Device):
         self._sessions[client].leave(now)
         if self._queues:
             self._queues[client].leave(now)
-        request.done(request)
+        request.complete()

@@ -160,7 +160,8 @@ class Anticipatory(Scheduler):
         reader = self._last_reader
         if reader is None or self._readers.get(write.issuer) is reader or self._has_other():
             return True
-        return reader.seeks.mean > abs(write.offset - self._positions[READ])
+        distance: int = write.offset - self._positions[READ]
+        return reader.seeks.mean > abs(distance)
 
     def _has_other(self) -> bool:
         """Whether the reader that is waited for has a request in another queue."""
@@ -235,7 +236,7 @@ class Anticipatory(Scheduler):
         reader = self._last_reader
         if reader is None:
             return True
-        ahead = other.offset - self._positions[READ]
+        ahead: int = other.offset - self._positions[READ]
         waited_s = now - self._ended if self._wait_until >= 0.0 else 0.0
         if waited_s > self._anticipation_s:
             return True

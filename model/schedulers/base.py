@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ..core.request import CRYPT_THREADS, PARITY_THREADS, TRIM, WRITE, Request
+from ..core.request import CRYPT_THREADS, PARITY_THREADS, TRIM, WRITE, Call, Completion, Request
 from .settings import QueueFacts, SchedulerSettings
 
 
@@ -29,12 +29,12 @@ class QueuedRequest(Request):
 
     __slots__ = ("arrived", "made", "parts", "passes", "position")
 
-    def __init__(self, first: Request, now: float, done: Callable[[Request], None]) -> None:
+    def __init__(self, first: Request, now: float, done: Completion | Callable[[Request], Any]) -> None:
         # As Request does it, without the call: this runs for every I/O.
         self.op = first.op
         self.offset = self.position = first.offset
         self.size = first.size
-        self.done = done
+        self.completion = done if isinstance(done, Completion) else Call(done)
         self.issuer = first.issuer
         self.sync = first.sync
         self.parent = None
@@ -91,7 +91,7 @@ class Scheduler:
         self.discard_bytes = 0
         self.merges = 0
         self.queued = [0, 0]
-        self.done: Callable[[Request], None] = _unset
+        self.done: Completion = Call(_unset)
         # By op: what ends, and what begins, at each byte.
         self._by_end: tuple[dict[int, QueuedRequest], ...] = ({}, {}, {}, {})
         self._by_start: tuple[dict[int, QueuedRequest], ...] = ({}, {}, {}, {})
@@ -195,7 +195,7 @@ class Scheduler:
         """The driver has finished `queued`."""
 
 
-class _Parts:
+class _Parts(Completion):
     """Completes a request with its last part."""
 
     __slots__ = ("_left", "_whole")
@@ -204,11 +204,11 @@ class _Parts:
         self._left = parts
         self._whole = whole
 
-    def done(self, _: Request) -> None:
+    def done(self, request: Request) -> None:
         """One part is complete."""
         self._left -= 1
         if not self._left:
-            self._whole.done(self._whole)
+            self._whole.complete()
 
 
 def parts_of(request: Request, max_bytes: int) -> Iterator[Request]:
@@ -216,7 +216,7 @@ def parts_of(request: Request, max_bytes: int) -> Iterator[Request]:
     if request.size <= max_bytes:
         yield request
         return
-    done = _Parts(-(-request.size // max_bytes), request).done
+    done = _Parts(-(-request.size // max_bytes), request)
     offset, end = request.offset, request.offset + request.size
     while offset < end:
         size = min(max_bytes, end - offset)
@@ -225,4 +225,4 @@ def parts_of(request: Request, max_bytes: int) -> Iterator[Request]:
 
 
 def _unset(_: Request) -> None:
-    raise RuntimeError("a scheduler's done callback is set by its block queue")
+    raise RuntimeError("a scheduler's completion is set by its block queue")

@@ -22,7 +22,8 @@ _WINDOW_S: Final = 0.2
 
 def is_seek(position: int, queued: QueuedRequest, rotational: bool) -> bool:
     """Whether a request is far from `position` (BFQ_RQ_SEEKY)."""
-    return abs(queued.offset - position) > _FAR and (rotational or queued.size < _LARGE)
+    distance: int = queued.offset - position
+    return abs(distance) > _FAR and (rotational or queued.size < _LARGE)
 
 
 class BfqProcess(Flow):

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from ..block.in_submission import SubmissionWork
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Request
+from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Call, Request
 from ..links.link import Path
 from .drive_statistics import DriveStatistics
 from .flash import CODEWORD, Flash
@@ -146,7 +146,7 @@ class SolidState(DriveStatistics):
         self._ahead = ReadAhead(self._media, spec.read_ahead, spec.capacity) if spec.read_ahead else None
         self._most_at_once = max(spec.mapping_unit, spec.write_buffer // 2)
         self._waiting: deque[Request] = deque()
-        self._finished: Callable[[Request], None] = self._complete
+        self._finished = Call(self._complete)
         self._outstanding = 0
         # What a small read needs, without a detour.
         self._simple = driver is None and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
@@ -269,7 +269,8 @@ class SolidState(DriveStatistics):
         self._command_free = begin = (begin if begin > now else now) + self._command_s
         op = request.op
         if self._byte_s and request.size > UNIT_BYTES and op <= WRITE:
-            self._occupy(self._byte_s * (request.size - UNIT_BYTES))
+            beyond: int = request.size - UNIT_BYTES
+            self._occupy(self._byte_s * beyond)
         if op == READ:
             at = self._read(now, begin + self._read_s, request.offset, request.size)
         elif op == WRITE:
@@ -391,6 +392,6 @@ class SolidState(DriveStatistics):
             self.trims += 1
         if self._waiting:
             self._start(self._waiting.popleft(), now)
-        request.done(request)
+        request.complete()
         if self._driver is not None:
             self._driver.end(request)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from ...model.core.request import DAEMON_ISSUER, FLUSHER_ISSUER, READ, RESYNC_ISSUER, RESYNC_THREADS, Request
+from ...model.core.request import DAEMON_ISSUER, FLUSHER_ISSUER, READ, RESYNC_ISSUER, RESYNC_THREADS, Call, Request
 from ...model.raid.metadata.superblock import MetadataWrite
 from .events import LogicalIO, Op
 
@@ -117,7 +117,7 @@ class Causes:
         frame = self._frames[request] = self._frame(device, request, issuer)
         if issuer is None and frame.kind == "resync":
             issuer = frame
-        done = request.done
+        completion = request.completion
 
         def noted(completed: Request) -> None:
             frame = self._frames.get(request)
@@ -127,10 +127,10 @@ class Causes:
                 self._io_ended(request)
             self._frames.pop(request, None)
             before, self.current = self.current, issuer
-            done(completed)
+            completion.done(completed)
             self.current = before
 
-        request.done = noted
+        request.completion = Call(noted)
 
     def _frame(self, device: Any, request: Request, issuer: Frame | None) -> Frame:
         parts = getattr(request, "parts", None)
@@ -154,7 +154,7 @@ class Causes:
     def known(self, part: Request) -> Frame | None:
         """The frame of a block I/O, or of the one it was cut from."""
         if part not in self._frames:
-            part = getattr(getattr(part.done, "__self__", None), "_whole", part)
+            part = getattr(part.completion, "_whole", part)
         return self._frames.get(part)
 
     def _io_began(self, device: Any, request: Request, kind: str) -> tuple[int, ...]:

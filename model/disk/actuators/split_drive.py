@@ -18,8 +18,8 @@ from ...core.discard_limits import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ModelError
 from ...core.exact_sums import sum_in_order
-from ...core.join import Join, forward
-from ...core.request import Request
+from ...core.join import FORWARD, Join, Parts
+from ...core.request import Completion, Request
 from ...links.link import AtaChannel, Link, Path
 from ..hard_disk import HardDisk
 from ..spec import DriveSpec
@@ -88,17 +88,17 @@ class SplitDrive(Device):
             self.parts[0].submit(request)
             return
         if end <= (number + 1) * self._each:
-            self._send(request, number, offset, end, forward)
+            self._send(request, number, offset, end, FORWARD)
             return
         last = (end - 1) // self._each
-        join = Join(last - number + 1, lambda: request.done(request))
+        join = Parts(last - number + 1, request)
         while number <= last:
             beyond = min(end, (number + 1) * self._each)
-            self._send(request, number, offset, beyond, join.done)
+            self._send(request, number, offset, beyond, join)
             offset = beyond
             number += 1
 
-    def _send(self, request: Request, number: int, offset: int, end: int, done: Callable[[Request], None]) -> None:
+    def _send(self, request: Request, number: int, offset: int, end: int, done: Completion) -> None:
         """Send the part of a request from `offset` to `end` to an actuator."""
         start = offset - number * self._each
         self.parts[number].submit(Request(request.op, start, end - offset, done, request.issuer, request.sync, request))
@@ -107,7 +107,7 @@ class SplitDrive(Device):
         """Write all cached data to the platters, then call `done`."""
         join = Join(len(self.parts), done)
         for part in self.parts:
-            part.flush(lambda: join.done(None))  # type: ignore[arg-type]
+            part.flush(join.part)
 
     @property
     def discard_limits(self) -> DiscardLimits:

@@ -293,7 +293,7 @@ class Array(Device):
         if not taken:
             self._engine.call_at(self._engine._now, lambda _: done())
             return
-        over = Join(len(taken), done).done
+        over = Join(len(taken), done)
         for slot, offset, size in taken:
             self._members[slot].submit(Request(TRIM, offset, size, over, issuer, ASYNC))
 

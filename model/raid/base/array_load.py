@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ...core.request import Request
+from ...core.request import Completion, Request
 
 
 class ArrayLoad:
@@ -26,12 +24,21 @@ class ArrayLoad:
     def add(self, request: Request) -> None:
         """The array is given an I/O."""
         self.under_way += 1
-        request.done = self._counted(request.done)
+        request.completion = _Counted(self, request.completion)
 
-    def _counted(self, done: Callable[[Request], None]) -> Callable[[Request], None]:
-        def over(request: Request) -> None:
-            self.under_way -= 1
-            self.completed_bytes += request.size
-            done(request)
 
-        return over
+class _Counted(Completion):
+    """Of an I/O that an array counts."""
+
+    __slots__ = ("_load", "_then")
+
+    def __init__(self, load: ArrayLoad, then: Completion) -> None:
+        self._load = load
+        self._then = then
+
+    def done(self, request: Request) -> None:
+        """Count it, and pass that on."""
+        load = self._load
+        load.under_way -= 1
+        load.completed_bytes += request.size
+        self._then.done(request)

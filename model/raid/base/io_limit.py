@@ -18,14 +18,14 @@ stripe where there are stripes (raid0_run, raid5_set_io_opt, raid10_set_io_opt),
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from ...core.device import Device, Wrapper
 from ...core.discard import pieces_of
-from ...core.join import Join
-from ...core.request import READ, TRIM, WRITE, Request
+from ...core.join import Parts
+from ...core.request import READ, TRIM, WRITE, Completion, Request
 from ...layouts import Layout, ParityLayout, Raid10Layout, StripedLayout
 from .array import Array
 from .locks import LockedArray
@@ -125,7 +125,7 @@ class BioSplit(Wrapper):
             self.device.submit(request)
             return
         pieces = self._pieces(request)
-        done = Join(len(pieces), lambda: request.done(request)).done
+        done = Parts(len(pieces), request)
         array = self.device.device if isinstance(self.device, LockedArray) else self.device
         metadata = array.metadata if request.op == WRITE and isinstance(array, Array) else None
         if metadata is not None:
@@ -140,7 +140,7 @@ class BioSplit(Wrapper):
         self,
         request: Request,
         left: Iterator[tuple[int, int]],
-        done: Callable[[Request], None],
+        done: Completion,
         metadata: Metadata | None,
     ) -> None:
         """Submit piece by piece; a task that blocks for a tag submits the next piece when it is awake again."""

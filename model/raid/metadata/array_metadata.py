@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.engine import Engine
-from ...core.request import Request
+from ...core.request import Call, Request
 from .bitmap import SAFE_MODE_DELAY_S, WriteIntentBitmap
 from .bitmap_waits import BitmapWaits, ThreadWaits
 from .superblock import DATA_OFFSET_SECTORS, VERSION_1_2, MemberMetadata, Redundant, Superblock
@@ -141,15 +141,15 @@ class ArrayMetadata:
         self._marked(request, write)
 
     def _marked(self, request: Request, write: Callable[[Request], None]) -> None:
-        bitmap, waits, done = self._bitmap, self._waits, request.done
+        bitmap, waits, done = self._bitmap, self._waits, request.completion
         if bitmap is None or waits is None:
 
             def over(_: Request) -> None:
                 self._over()
-                request.done = done
-                done(request)
+                request.completion = done
+                done.done(request)
 
-            request.done = over
+            request.completion = Call(over)
             write(request)
             return
         low, high = self._array.resync_range(request.offset, request.size)
@@ -158,10 +158,10 @@ class ArrayMetadata:
             first, self._first_since_event = self._first_since_event, False
             bitmap.end(low, high, first and not self._array.failed)
             self._over()
-            request.done = done
-            done(request)
+            request.completion = done
+            done.done(request)
 
-        request.done = over_and_noted
+        request.completion = Call(over_and_noted)
         waits.start(request, low, high, write)
 
     def _over(self) -> None:

@@ -116,7 +116,7 @@ class Journal:
         self._at = (self._at + size) % self.capacity
         join = Join(len(parts), lambda: self._flushed(unit))
         for offset, length in parts:
-            self._device.submit(Request(WRITE, offset, length, join.done, FLUSHER_ISSUER, WRITE_THROUGH))
+            self._device.submit(Request(WRITE, offset, length, join, FLUSHER_ISSUER, WRITE_THROUGH))
 
     def _flushed(self, unit: list[int]) -> None:
         self._flushing = False

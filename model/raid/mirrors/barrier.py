@@ -59,7 +59,7 @@ class ResyncBarrier:
             return
 
         def over() -> None:
-            request.done(request)
+            request.complete()
             self.leave(ticket)
 
         run(over)

@@ -9,8 +9,8 @@ from ...core.device import Device
 from ...core.discard_limits import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed
-from ...core.join import Join
-from ...core.request import ASYNC, DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Request
+from ...core.join import Join, Parts
+from ...core.request import ASYNC, DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Completion, Request
 from ...tasks.host import Host
 from ..base.array import Array
 from ..metadata.bitmap import WriteIntentBitmap
@@ -19,7 +19,7 @@ from ..read_balance import ReadBalance
 from .barrier import WAITS, AlternatingBarrier, BucketBarrier, ResyncBarrier
 
 
-class _Parts:
+class _Parts(Completion):
     """The member requests of a logical one."""
 
     __slots__ = ("_balance", "_barrier", "_left", "_request", "_ticket")
@@ -31,23 +31,20 @@ class _Parts:
         self._barrier = barrier
         self._balance = balance
 
-    def done(self, child: Request) -> None:
-        self._balance.ended(child.parent, child.offset + child.size)
+    def done(self, request: Request) -> None:
+        self._balance.ended(request.parent, request.offset + request.size)
         self._left -= 1
         if not self._left:
-            request = self._request
-            request.done(request)
+            self._request.complete()
             self._barrier.leave(self._ticket)
 
 
-def part_done(
-    request: Request, parts: int, ticket: int, barrier: ResyncBarrier, balance: ReadBalance
-) -> Callable[[Request], None]:
-    """What each of the `parts` member requests of `request` calls when it is complete.
+def part_done(request: Request, parts: int, ticket: int, barrier: ResyncBarrier, balance: ReadBalance) -> Completion:
+    """What each of the `parts` member requests of `request` tells when it is complete.
 
     A member request has its slot as `parent`. After the last one `request` is complete, and leaves the barrier.
     """
-    return _Parts(request, parts, ticket, barrier, balance).done
+    return _Parts(request, parts, ticket, barrier, balance)
 
 
 PAGE = 4096
@@ -160,7 +157,7 @@ class MirrorArray(Array):
 
         sync = WAITED if request.sync == DIRECT else request.sync
         self.member_writes += len(slots)
-        clones = max(1, request.size // PAGE) if self._clones_pages else 1
+        clones: int = max(1, request.size // PAGE) if self._clones_pages else 1
         if request.sync == DIRECT or not self.submission_s_per_page:
             self._charge(self.prices.clone_s * len(slots) * clones, request.issuer)
         for slot in slots:
@@ -176,7 +173,7 @@ class MirrorArray(Array):
         """Pass a discard to every mirror, in the units that resync is kept out of (align_to_barrier_unit_end)."""
         unit, end = BucketBarrier.BUCKET, request.offset + request.size
         starts = [request.offset, *range((request.offset // unit + 1) * unit, end, unit)]
-        over = Join(len(starts), lambda: request.done(request)).done
+        over = Parts(len(starts), request)
         for start, stop in zip(starts, [*starts[1:], end], strict=True):
             self._discard_unit(Request(TRIM, start, stop - start, over, request.issuer, ASYNC))
 
@@ -209,7 +206,7 @@ class MirrorArray(Array):
         join = Join(len(slots), lambda: self._barrier.resynced(offset, done))
         for slot in slots:
             self.count_daemon_resync(slot, size)
-            self._members[slot].submit(Request(WRITE, offset, size, join.done, self.resync_daemon_issuer, False))
+            self._members[slot].submit(Request(WRITE, offset, size, join, self.resync_daemon_issuer, False))
         self.unplug()
 
     def check(self, offset: int, size: int, done: Callable[[], None]) -> None:

@@ -18,7 +18,7 @@ from ...core.discard_limits import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed
 from ...core.join import Join
-from ...core.request import DIRECT, READ, RESYNC_ISSUER, WAITED, WRITE, Request
+from ...core.request import DIRECT, READ, RESYNC_ISSUER, WAITED, WRITE, Completion, Request
 from ...layouts import Copies, Layout, Raid10Layout
 from ...tasks.host import Host
 from ..base.array import Array
@@ -138,7 +138,7 @@ class Raid10Array(Array):
         self._charge(self.prices.clone_s * len(pieces) + self.prices.bio_s * (len(pieces) - 1), request.issuer)
         self._send(request, iter(pieces), part_done(request, len(pieces), ticket, barrier, self._balance))
 
-    def _send(self, request: Request, left: Iterator[Copies], done: Callable[[Request], None]) -> None:
+    def _send(self, request: Request, left: Iterator[Copies], done: Completion) -> None:
         """Send piece by piece: a mirror is chosen only when the thread, if it slept for a tag, is awake again."""
         balance, sleepers = self._balance, self.host.sleepers if self.host is not None else None
         for logical, size, places in left:
@@ -233,7 +233,7 @@ class Raid10Array(Array):
     def _write_copy(self, slot: int, offset: int, size: int, join: Join) -> None:
         """Have md's thread write a copy that a resync has read from another member."""
         self.count_daemon_resync(slot, size)
-        self._members[slot].submit(Request(WRITE, offset, size, join.done, self.resync_daemon_issuer, False))
+        self._members[slot].submit(Request(WRITE, offset, size, join, self.resync_daemon_issuer, False))
 
     def _sources(self, slot: int, offset: int, size: int) -> Iterable[tuple[int, int, Place]]:
         """(member offset, size, where to read it) of what `slot` holds in the range; nothing where it holds nothing."""

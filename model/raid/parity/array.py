@@ -15,7 +15,7 @@ from ...core.device import BlockedReaders, Device, RowQueue
 from ...core.discard_limits import DiscardLimits, refused
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
-from ...core.join import Join, forward
+from ...core.join import FORWARD, Parts
 from ...core.request import READ, Request
 from ...layouts.layout import Layout
 from ...layouts.parity import ParityLayout
@@ -290,7 +290,7 @@ class ParityArray(Array):
                     request.submitted = self._engine._now
                     self.reads += 1
                     self.member_reads += 1
-                    read = Request(READ, row * chunk_bytes + low, size, forward, request.issuer, True, request)
+                    read = Request(READ, row * chunk_bytes + low, size, FORWARD, request.issuer, True, request)
                     self._members[self._slots[place]].submit(read)
                     return
                 if self._small_writer is not None:
@@ -325,7 +325,7 @@ class ParityArray(Array):
         pieces = self._pieces(request.offset, request.size)
         if self._simple_reads:
             self.member_reads += len(pieces)
-            over = Join(len(pieces), lambda: request.done(request)).done
+            over = Parts(len(pieces), request)
             for row, index, low, high in pieces:
                 read = Request(READ, row * self._chunk_bytes + low, high - low, over, request.issuer)
                 self._members[self._row(row).data[index]].submit(read)
@@ -350,7 +350,7 @@ class ParityArray(Array):
         """Do the pieces of a request as their rows get free."""
         locks = self._row_locks
         assert locks is not None
-        over = Join(len(pieces), lambda: request.done(request)).done
+        over = Parts(len(pieces), request)
         at = request.offset
         for piece in pieces:
             size = piece[3] - piece[2]
@@ -358,8 +358,8 @@ class ParityArray(Array):
             locks.add(Request(request.op, at, size, done, request.issuer, request.sync), piece)
             at += size
 
-    def _piece_over(self, over: Callable[[Request], None], piece: Piece, part: Request) -> None:
-        over(part)
+    def _piece_over(self, over: Parts, piece: Piece, part: Request) -> None:
+        over.done(part)
         if self._row_locks is not None:
             self._row_locks.unlock(piece)
 

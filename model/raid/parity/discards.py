@@ -138,4 +138,4 @@ class StripeDiscarder:
     def _one_less(self, freed: _Freed) -> None:
         freed.left -= 1
         if not freed.left:
-            freed.request.done(freed.request)
+            freed.request.complete()

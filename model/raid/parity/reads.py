@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...core.device import Device
-from ...core.join import Join, forward
+from ...core.join import FORWARD, Join, Parts
 from ...core.request import READ, Request
 from ...layouts.parity import ParityLayout
 from ..base.array import Array
@@ -155,10 +155,10 @@ class RowReader:
             row, index, low, high = pieces[0]
             slot = self._layout.row(row).data[index]
             self._members[slot].submit(
-                Request(READ, row * chunk_bytes + low, high - low, forward, issuer, sync, request)
+                Request(READ, row * chunk_bytes + low, high - low, FORWARD, issuer, sync, request)
             )
             return
-        join = Join(len(pieces), lambda: request.done(request)).done
+        join = Parts(len(pieces), request)
         for row, index, low, high in pieces:
             slot = self._layout.row(row).data[index]
             self._members[slot].submit(Request(READ, row * chunk_bytes + low, high - low, join, issuer, sync))

@@ -175,7 +175,7 @@ class RowResync:
 
     def _transfer(self, op: int, slots: list[int], offset: int, size: int, then: Callable[[], None]) -> None:
         array, thread = self._array, self._md_thread
-        over = Join(len(slots), then if thread is not None else self._daemon.takes(then)).done
+        over = Join(len(slots), then if thread is not None else self._daemon.takes(then))
         if thread is None:
             for slot in slots:
                 array.submit_resync(slot, Request(op, offset, size, over, RESYNC_ISSUER, False))

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...core.request import Request
+from ...core.request import Completion, Request
 
 
-class _Whole:
+class _Whole(Completion):
     """A member's request of which blocks are under way: it is complete when all of them are."""
 
     __slots__ = ("_left", "_request")
@@ -24,10 +24,10 @@ class _Whole:
         self._request = request
         self._left = request.size
 
-    def done(self, block: Request) -> None:
-        self._left -= block.size
+    def done(self, request: Request) -> None:
+        self._left -= request.size
         if not self._left:
-            self._request.done(self._request)
+            self._request.complete()
 
 
 class BlockTurns:
@@ -72,9 +72,7 @@ class BlockTurns:
             while self._next < len(self._members):
                 slot, request, whole = self._members[self._next]
                 self._next += 1
-                block = Request(
-                    request.op, request.offset + self._at, self._size, whole.done, request.issuer, request.sync
-                )
+                block = Request(request.op, request.offset + self._at, self._size, whole, request.issuer, request.sync)
                 if self._submit(slot, block):
                     self._blocked = True
                     return False

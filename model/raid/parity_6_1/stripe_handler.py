@@ -333,7 +333,7 @@ class StripeHandler:
         count = len(plan.reads)
         self.parity_reads += count
         self._array.member_reads += count
-        done = Flight(run, plan.reads, [], self._has_read).done
+        done = Flight(run, plan.reads, [], self._has_read)
         offset, size = run.row * self._chunk_bytes + run.low, run.high - run.low
         for slot in plan.reads:
             self._md_thread.send(slot, Request(READ, offset, size, done, self._md_thread.issuer, parent=slot))
@@ -388,7 +388,7 @@ class StripeHandler:
         # Requests past a volatile cache do not merge (include/linux/blk-mq.h, RQF_NOMERGE_FLAGS; REQ_NOMERGE_FLAGS).
         bio = size if sync != WRITE_THROUGH else self._head_bytes
         flight.expect(size // bio)
-        thread, done = self._md_thread, flight.done
+        thread, done = self._md_thread, flight
         self._array.member_writes += len(flight.slots) * (size // bio)
         for start in range(offset, offset + size, bio):
             for slot in flight.slots:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...core.request import WRITE_THROUGH, Request
+from ...core.request import WRITE_THROUGH, Completion, Request
 from ..stripes.owner import Owner
 
 
@@ -178,7 +178,7 @@ class StripeHeadRun:
         self.active = self.active or other.active
 
 
-class Flight:
+class Flight(Completion):
     """Member I/O of bytes [low, high) of a row, however the run that it was sent for is split meanwhile.
 
     Attributes

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ...core.join import Join
-from ...core.request import ASYNC, PREREAD_ISSUER, READ, WAITED, WRITE, Request
+from ...core.request import ASYNC, PREREAD_ISSUER, READ, WAITED, WRITE, Completion, Request
 from ..base.array import Array
 from ..stripes.stripe_cache import StripeCache
 from ..stripes.write_plan import WritePlan
@@ -74,10 +74,10 @@ class RowState:
         """md's thread has read up what a range of a row lacked."""
 
 
-class SmallWrite:
+class SmallWrite(Completion):
     """A write that somebody waits for, of whole heads in one chunk of a row of which nothing is known."""
 
-    __slots__ = ("_left", "_low", "_plan", "_request", "_row", "_writer")
+    __slots__ = ("_left", "_low", "_plan", "_reading", "_request", "_row", "_writer")
 
     def __init__(self, writer: RowState, request: Request, row: int, low: int, plan: WritePlan) -> None:
         self._writer = writer
@@ -85,6 +85,7 @@ class SmallWrite:
         self._row = row
         self._low = low
         self._plan = plan
+        self._reading = True
         reads = plan.reads
         self._left = count = len(reads)
         writer.row_writes[plan.mode] += 1
@@ -92,16 +93,21 @@ class SmallWrite:
         writer.array.member_reads += count
         writer.parity_reads += count
         offset, size = row * writer.chunk_bytes + low, request.size
-        submit, done = writer.submit, self._read
+        submit = writer.submit
         for slot in reads:
-            submit[slot](Request(READ, offset, size, done, PREREAD_ISSUER))
+            submit[slot](Request(READ, offset, size, self, PREREAD_ISSUER))
         for unplug in writer.unpluggable:
             unplug()
 
-    def _read(self, _: Request) -> None:
+    def done(self, request: Request) -> None:
+        """A member has read or written."""
         self._left -= 1
         if self._left:
             return
+        if not self._reading:
+            self._request.complete()
+            return
+        self._reading = False
         writer, row, low, plan = self._writer, self._row, self._low, self._plan
         writer.prereading -= 1
         size = self._request.size
@@ -109,20 +115,14 @@ class SmallWrite:
         self._left = count = len(plan.writes)
         writer.array.member_writes += count
         offset = row * writer.chunk_bytes + low
-        submit, done = writer.submit, self._written
+        submit = writer.submit
         for slot in plan.writes:
-            submit[slot](Request(WRITE, offset, size, done, 0, WAITED))
+            submit[slot](Request(WRITE, offset, size, self, 0, WAITED))
         for unplug in writer.unpluggable:
             unplug()
 
-    def _written(self, _: Request) -> None:
-        self._left -= 1
-        if not self._left:
-            request = self._request
-            request.done(request)
 
-
-class RangeWrite:
+class RangeWrite(Completion):
     """A range of a gathered row: missing blocks are read, then data and parity are written."""
 
     __slots__ = ("_copied", "_gathered", "_heads", "_left", "_low", "_over", "_plan", "_size", "_slots", "_writer")
@@ -161,7 +161,7 @@ class RangeWrite:
         if host is not None:
             host.cpu.interrupt(count * self._heads * host.prices.bio_s)
         base = gathered.row * writer.chunk_bytes + low
-        submit, done = writer.submit, Join(count, writer.daemon.takes(self._read)).done
+        submit, done = writer.submit, Join(count, writer.daemon.takes(self._read))
         for slot in reads:
             submit[slot](Request(READ, base, size, done, PREREAD_ISSUER))
         writer.unplug_members()
@@ -190,13 +190,14 @@ class RangeWrite:
         writer.array.member_writes += len(writes)
         # An array below must not hold what somebody waits for.
         sync = WAITED if gathered.sync else ASYNC
-        submit, done = writer.submit, self._written
+        submit = writer.submit
         for slot in writes:
-            submit[slot](Request(WRITE, base, size, done, sync=sync))
+            submit[slot](Request(WRITE, base, size, self, sync=sync))
         if gathered.sync:
             writer.unplug_members()
 
-    def _written(self, request: Request) -> None:
+    def done(self, request: Request) -> None:
+        """A member has written."""
         self._left -= 1
         if not self._left:
-            self._over.done(request)
+            self._over.part()

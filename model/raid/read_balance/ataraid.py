@@ -90,7 +90,8 @@ class AtaRaid(ReadBalance):
         return 1 if turn.on_mirror else 0
 
     def _near(self, slot: int, request: Request) -> bool:
-        return abs(request.offset - self.head[slot]) <= self.proximity_bytes
+        distance: int = request.offset - self.head[slot]
+        return abs(distance) <= self.proximity_bytes
 
     def started(self, slot: int, request: Request) -> None:
         """The position is that of what was sent last."""

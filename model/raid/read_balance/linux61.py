@@ -58,7 +58,8 @@ class Md61(ReadBalance):
 
     def choose(self, request: Request, candidates: Sequence[int], offsets: Sequence[int] | None = None) -> int:
         """See the class."""
-        offset, end = request.offset, request.offset + request.size
+        offset: int = request.offset
+        end: int = offset + request.size
         mirrors = self._preferred(candidates)
         slot = mirrors[0] if end > self.in_sync_below else self._balanced(offset, mirrors)
         if self._next[slot] != offset:
@@ -156,7 +157,9 @@ class Md61Raid10(ReadBalance):
 
     def choose(self, request: Request, candidates: Sequence[int], offsets: Sequence[int] | None = None) -> int:
         """See the class."""
-        if len(candidates) == 1 or request.offset + request.size > self.in_sync_below:
+        offset: int = request.offset
+        end: int = offset + request.size
+        if len(candidates) == 1 or end > self.in_sync_below:
             return candidates[0]
         pending, rotational, head, near = self.pending, self.rotational, self.head, self.near
         chosen, least = -1, 0
@@ -166,7 +169,7 @@ class Md61Raid10(ReadBalance):
         if chosen >= 0:
             return chosen
         for number, slot in enumerate(candidates):
-            cost = offsets[number] if offsets else request.offset
+            cost = offsets[number] if offsets else offset
             if near:
                 cost = abs(cost - head[slot]) if pending[slot] else 0
             if chosen < 0 or cost < least:

@@ -17,8 +17,8 @@ from functools import partial
 from ...core.device import Device, Wrapper
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
-from ...core.join import Join
-from ...core.request import ASYNC, READ, TRIM, WRITE, Request
+from ...core.join import Parts
+from ...core.request import ASYNC, READ, TRIM, WRITE, Completion, Request
 from ...layouts import ParityLayout, Raid10Layout
 from ..base.array import Array
 from ..mirrors.mirror import MirrorArray
@@ -42,6 +42,19 @@ class UnreadableSectors:
         self.readers: list[Request] = []
 
 
+class _UnderWay(Completion):
+    """Of what is under way at the device in a slot."""
+
+    __slots__ = ("_slot",)
+
+    def __init__(self, slot: MemberSlot) -> None:
+        self._slot = slot
+
+    def done(self, request: Request) -> None:
+        """The device has completed it."""
+        self._slot.ended(request)
+
+
 class MemberSlot(Wrapper):
     """The place of a member, whose device can be taken out and replaced.
 
@@ -62,11 +75,12 @@ class MemberSlot(Wrapper):
         Serves a read of that from the others.
     """
 
-    __slots__ = ("_under_way", "gone", "read_elsewhere", "repair", "unreadable")
+    __slots__ = ("_noted", "_under_way", "gone", "read_elsewhere", "repair", "unreadable")
 
     def __init__(self, device: Device) -> None:
         super().__init__(device)
-        self._under_way: dict[Request, Callable[[Request], None]] = {}
+        self._under_way: dict[Request, Completion] = {}
+        self._noted = _UnderWay(self)
         self.gone = False
         self.read_elsewhere: Callable[[Request], None] | None = None
         self.unreadable: list[UnreadableSectors] = []
@@ -93,15 +107,15 @@ class MemberSlot(Wrapper):
                 self.read_elsewhere(request)
                 return
             if self.gone or (request.op == TRIM and self.discard_limits.refusal):
-                request.done(request)
+                request.complete()
                 return
         if self.unreadable and self._is_unreadable(request):
             return
         self._pass_on(request)
 
     def _pass_on(self, request: Request) -> None:
-        self._under_way[request] = request.done
-        request.done = self._done
+        self._under_way[request] = request.completion
+        request.completion = self._noted
         self.device.submit(request)
 
     def _is_unreadable(self, request: Request) -> bool:
@@ -126,10 +140,10 @@ class MemberSlot(Wrapper):
             self._again([request, *others])
             return
         self.unreadable.remove(bad)
-        done = request.done
+        completion = request.completion
 
         def rewrite(_: Request) -> None:
-            done(request)
+            completion.done(request)
             if not self.gone:
                 self.submit(Request(WRITE, bad.start, bad.end - bad.start, reread, request.issuer, ASYNC))
             self._again(others)
@@ -146,11 +160,12 @@ class MemberSlot(Wrapper):
             self.submit(request)
         self.device.unplug()
 
-    def _done(self, request: Request) -> None:
+    def ended(self, request: Request) -> None:
+        """The device has completed a request, perhaps after it has failed."""
         done = self._under_way.pop(request, None)
         if done is not None:  # else the device failed, and the request has been finished without it
-            request.done = done
-            done(request)
+            request.completion = done
+            done.done(request)
 
     def take_back(self) -> list[Request]:
         """The device has failed: what was under way at it, as fresh requests."""
@@ -242,7 +257,7 @@ class HotSpares:
             if request.op == READ:
                 read_elsewhere(array, slot, request)
             else:
-                request.done(request)
+                request.complete()
         array.unplug()
 
     def insert(self, spare: Device) -> None:
@@ -327,7 +342,7 @@ def read_elsewhere(array: MirrorArray | Raid10Array | ParityArray, slot: int, re
     sources = _sources(array, slot, request.offset)
     if not sources:
         raise ArrayFailed(f"{array.name}: nothing holds what slot {slot} held at byte {request.offset}")
-    over = Join(len(sources), lambda: request.done(request)).done
+    over = Parts(len(sources), request)
     for source, offset in sources:
         array.member_reads += 1
         array.members[source].submit(Request(READ, offset, request.size, over, request.issuer, request.sync))

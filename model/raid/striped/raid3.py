@@ -196,7 +196,7 @@ class ByteStripedArray(Array):
         offset, size = self.layout.member_extent(request.offset, request.size)
 
         def then() -> None:
-            request.done(request)
+            request.complete()
 
         self._fetch(offset, size, request.issuer, request.sync, then)
 
@@ -232,7 +232,7 @@ class ByteStripedArray(Array):
 
             join = Join(count, arrived)
             for slot in slots:
-                self._members[slot].submit(Request(READ, offset, size, join.done, issuer, sync))
+                self._members[slot].submit(Request(READ, offset, size, join, issuer, sync))
 
         pool.take(zone, buffers, start)
 
@@ -285,13 +285,13 @@ class ByteStripedArray(Array):
             self._charge(seconds)
             join = Join(count, partial(self._written, request, zone, buffers))
             for slot in slots:
-                self._members[slot].submit(Request(WRITE, offset, size, join.done, request.issuer, request.sync))
+                self._members[slot].submit(Request(WRITE, offset, size, join, request.issuer, request.sync))
 
         pool.take(zone, buffers, start)
 
     def _written(self, request: Request, zone: BufferZone, buffers: int) -> None:
         self._pool.give_back(zone, buffers)
-        request.done(request)
+        request.complete()
 
     # resync
 
@@ -320,7 +320,7 @@ class ByteStripedArray(Array):
 
         join = Join(count, compare)
         for slot in slots:
-            self.submit_resync(slot, Request(READ, offset, size, join.done, RESYNC_ISSUER, ASYNC))
+            self.submit_resync(slot, Request(READ, offset, size, join, RESYNC_ISSUER, ASYNC))
         self.resync_submitted()
 
     @property

@@ -9,7 +9,7 @@ from ...core.discard_limits import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed
 from ...core.exact_sums import sum_in_order
-from ...core.join import Join, forward
+from ...core.join import FORWARD, Parts
 from ...core.request import TRIM, Request
 from ...layouts import Layout, StripedLayout
 from ...tasks.host import Host
@@ -75,11 +75,11 @@ class StripeArray(Array):
             self._charge(self.host.prices.bio_s * count, request.issuer)
         if count == 1:
             member, offset, size, _ = pieces[0]
-            self._members[member].submit(Request(op, offset, size, forward, request.issuer, request.sync, request))
+            self._members[member].submit(Request(op, offset, size, FORWARD, request.issuer, request.sync, request))
             return
-        join = Join(count, lambda: request.done(request))
+        join = Parts(count, request)
         for member, offset, size, _ in pieces:
-            self._members[member].submit(Request(op, offset, size, join.done, request.issuer, request.sync))
+            self._members[member].submit(Request(op, offset, size, join, request.issuer, request.sync))
 
     def _read(self, request: Request) -> None:
         self.submit(request)
@@ -99,4 +99,4 @@ class StripeArray(Array):
             ranges: list[MemberRange] = striped_ranges(layout, offset, size)
         else:
             ranges = [(slot, at, length) for slot, at, length, _ in self._extents(offset, size)]
-        self._discard_on(ranges, request.issuer, lambda: request.done(request))
+        self._discard_on(ranges, request.issuer, request.complete)

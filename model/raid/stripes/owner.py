@@ -19,4 +19,4 @@ class Owner:
         self.left -= 1
         if not self.left:
             request = self.request
-            request.done(request)
+            request.complete()

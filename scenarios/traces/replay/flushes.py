@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from ....model.core.device import Wrapper
 from ....model.core.request import FLUSH, Request
 
@@ -16,6 +14,6 @@ class FlushedDevice(Wrapper):
     def submit(self, request: Request) -> None:
         """Pass a request on, a flush in its own way."""
         if request.op == FLUSH:
-            self.device.flush(partial(request.done, request))
+            self.device.flush(request.complete)
         else:
             self.device.submit(request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from raidsim.model.controller.drive_queue import DriveOrder
-from raidsim.model.core.request import ASYNC, PREREAD_ISSUER, READ, WAITED, WRITE, Request
+from raidsim.model.core.request import ASYNC, PREREAD_ISSUER, READ, WAITED, WRITE, Call, Request
 from raidsim.tests.model.recording import KIB, MIB
 
 WAIT_S = 0.1
@@ -12,7 +12,7 @@ WAIT_S = 0.1
 def queue() -> DriveOrder:
     """An empty one with commands of up to 256 KiB."""
     order = DriveOrder(256 * KIB, WAIT_S)
-    order.done = lambda request: None
+    order.done = Call(lambda _: None)
     return order
 
 
@@ -49,9 +49,9 @@ def test_no_command_is_longer_than_the_drive_takes() -> None:
         parts += queued.parts
         assert queued.size == 256 * KIB
     for part in parts[:-1]:
-        part.done(part)
+        part.complete()
     assert not done
-    parts[-1].done(parts[-1])
+    parts[-1].complete()
     assert len(done) == 1
 
 

@@ -215,7 +215,7 @@ def test_a_plain_device_needs_none_of_it() -> None:
 
     class Plain(Device):
         def submit(self, request: Request) -> None:
-            request.done(request)
+            request.complete()
 
     plain = Plain()
     plain.name, plain.capacity = "plain", MIB

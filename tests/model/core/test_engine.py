@@ -23,8 +23,8 @@ def test_a_request_is_its_own_completion_event() -> None:
     first = Request(READ, 0, 4096, done=lambda request: seen.append((engine.now, request)))
     second = Request(WRITE, 0, 4096, done=lambda request: seen.append((engine.now, request)))
     before = engine.scheduled_events
-    engine.complete(first, first.done, 2.0)
-    engine.complete(second, second.done, 1.0)
+    engine.complete(first, first.completion, 2.0)
+    engine.complete(second, second.completion, 1.0)
     assert engine.scheduled_events == before + 2
     engine.run()
     assert seen == [(1.0, second), (2.0, first)]

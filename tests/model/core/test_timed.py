@@ -8,7 +8,7 @@ import simpy
 from simpy.events import NORMAL, URGENT, Event
 
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ, Request
+from raidsim.model.core.request import READ, Call, Request
 
 
 def _order(environment: Engine | simpy.Environment, requests: bool) -> list[tuple[float, int]]:
@@ -22,7 +22,7 @@ def _order(environment: Engine | simpy.Environment, requests: bool) -> list[tupl
         priority = draw.choice((NORMAL, NORMAL, NORMAL, URGENT, -1))
         if requests and isinstance(environment, Engine) and priority == NORMAL:
             request = Request(READ, number, 512, lambda _: None)
-            environment.complete(request, lambda request: happen(request.offset), environment.now + delay)
+            environment.complete(request, Call(lambda request: happen(request.offset)), environment.now + delay)
             return
         event = Event(environment)  # type: ignore[arg-type]
         event._ok, event._value = True, None

@@ -44,7 +44,7 @@ class CachedDrive(Device):
     def submit(self, request: Request) -> None:
         self.requests.append(request)
         through = request.sync == WRITE_THROUGH and not self._protected
-        self._engine.call_at(self._engine.now + (520e-6 if through else 20e-6), lambda _: request.done(request))
+        self._engine.call_at(self._engine.now + (520e-6 if through else 20e-6), lambda _: request.complete())
 
     def flush(self, done: Callable[[], None]) -> None:
         self.flushes += 1

@@ -48,7 +48,7 @@ class RecordingDevice(Device):
     def submit(self, request: Request) -> None:
         request.submitted = self._engine.now
         self.requests.append((self._engine.now, request.op, request.offset, request.size))
-        self._engine.call_at(self._engine.now + SERVICE_S, lambda _: request.done(request))
+        self._engine.call_at(self._engine.now + SERVICE_S, lambda _: request.complete())
 
     def addresses(self, op: int) -> list[int]:
         """Of all requests of a direction, in order."""

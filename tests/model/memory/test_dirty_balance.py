@@ -47,12 +47,13 @@ class Pipe(Device):
 
     def submit(self, request: Request) -> None:
         self._queued += request.size
-        self._free = max(self._free, self._engine.now) + request.size / self.rate
+        size: int = request.size
+        self._free = max(self._free, self._engine.now) + size / self.rate
         self._engine.call_at(self._free, lambda _: self._over(request))
 
     def _over(self, request: Request) -> None:
         self._queued -= request.size
-        request.done(request)
+        request.complete()
         if self.has_room:
             waiting, self._waiting = self._waiting, []
             for callback in waiting:

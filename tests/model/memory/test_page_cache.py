@@ -397,7 +397,7 @@ class InstantDisk(Disk):
 
     def submit(self, request: Request) -> None:
         request.submitted = self._engine.now
-        request.done(request)
+        request.complete()
 
 
 @pytest.mark.parametrize("how", ["read", "fetch"])

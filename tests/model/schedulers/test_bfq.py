@@ -6,7 +6,7 @@ from itertools import groupby
 
 import pytest
 
-from raidsim.model.core.request import ASYNC, READ, WAITED, WRITE, Request
+from raidsim.model.core.request import ASYNC, READ, WAITED, WRITE, Call, Request
 from raidsim.model.schedulers import Bfq, BfqSettings, QueuedRequest
 from raidsim.model.schedulers.bfq_process import BfqProcess
 from raidsim.model.schedulers.peak_rate import PeakRate
@@ -20,7 +20,7 @@ class Rig:
 
     def __init__(self, rotational: bool = True, settings: BfqSettings | None = None, rate: float = 100e6) -> None:
         self.scheduler = Bfq(1 << 20, rotational, settings)
-        self.scheduler.done = lambda _: None
+        self.scheduler.done = Call(lambda _: None)
         self.now = 0.0
         self.rate = rate
 
@@ -32,7 +32,8 @@ class Rig:
         """The next request, from dispatch to completion; None while the drive is kept idle."""
         queued = self.scheduler.next(self.now)
         if queued is not None:
-            self.now += queued.size / self.rate
+            size: int = queued.size
+            self.now += size / self.rate
             self.scheduler.completed(queued, self.now)
         return queued
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.core.request import READ, WRITE, Call, Request
 from raidsim.model.schedulers import Deadline, DeadlineSettings, MqDeadline
 
 KIB = 1024
@@ -13,7 +13,7 @@ KIB = 1024
 def queue(kind: type[MqDeadline], settings: DeadlineSettings | None = None, **arrivals: list[int]) -> MqDeadline:
     """A scheduler that merges nothing, with reads and writes of 4 KiB at these KiB, all arrived at 0."""
     scheduler = kind(4 * KIB, settings)
-    scheduler.done = lambda _: None
+    scheduler.done = Call(lambda _: None)
     for op, name in ((READ, "reads"), (WRITE, "writes")):
         for kib in arrivals.get(name, []):
             scheduler.add(Request(op, kib * KIB, 4 * KIB, lambda _: None), 0.0)

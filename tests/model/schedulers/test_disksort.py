@@ -6,7 +6,7 @@ import pytest
 
 from raidsim.model.block.single_queue import BlockQueue
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.core.request import READ, WRITE, Call, Request
 from raidsim.model.schedulers.disksort import Disksort
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
@@ -16,7 +16,7 @@ from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
 def queue() -> Disksort:
     """An empty one."""
     scheduler = Disksort(64 * KIB)
-    scheduler.done = lambda request: None
+    scheduler.done = Call(lambda _: None)
     return scheduler
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.core.request import READ, WRITE, Call, Request
 from raidsim.model.schedulers import BufferElevator, LinusElevator, OneWayElevator
 
 SECTOR = 512
@@ -12,7 +12,7 @@ FAR = 1 << 20
 def elevator(read_passes: int = 100, write_passes: int = 100) -> LinusElevator:
     """An elevator of commands up to 128 KiB."""
     scheduler = LinusElevator(128 * 1024, read_passes, write_passes)
-    scheduler.done = lambda request: None
+    scheduler.done = Call(lambda _: None)
     return scheduler
 
 
@@ -84,7 +84,7 @@ def test_merging_passes_too() -> None:
 def one_way(kind: type[OneWayElevator] = OneWayElevator, write_passes: int = 1000) -> OneWayElevator:
     """An elevator of commands up to 128 KiB that sweeps in one direction."""
     scheduler = kind(128 * 1024, write_passes, write_passes)
-    scheduler.done = lambda request: None
+    scheduler.done = Call(lambda _: None)
     return scheduler
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.core.request import READ, WRITE, Call, Request
 from raidsim.model.schedulers import Kyber, KyberSettings, QueuedRequest
 
 KIB = 1024
@@ -11,7 +11,7 @@ KIB = 1024
 def queue(settings: KyberSettings | None = None, reads: int = 0, writes: int = 0) -> Kyber:
     """A scheduler with so many reads and writes, far apart, all arrived at 0."""
     scheduler = Kyber(1 << 20, settings)
-    scheduler.done = lambda _: None
+    scheduler.done = Call(lambda _: None)
     for op, count in ((READ, reads), (WRITE, writes)):
         for i in range(count):
             scheduler.add(Request(op, (1000 * op + i) * 64 * KIB, 4 * KIB, lambda _: None), 0.0)

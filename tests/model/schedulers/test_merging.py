@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.core.request import READ, WRITE, Call, Request
 from raidsim.model.schedulers import Noop, QueuedRequest
 from raidsim.tests.model.recording import KIB
 
@@ -15,7 +15,7 @@ Piece = tuple[int, int, int]
 def queue(pieces: list[Piece], max_bytes: int = 128 * KIB) -> Noop:
     """A scheduler with (op, offset, size) requests added in order."""
     scheduler = Noop(max_bytes)
-    scheduler.done = lambda request: None
+    scheduler.done = Call(lambda _: None)
     for op, offset, size in pieces:
         scheduler.add(Request(op, offset, size, lambda request: None), Engine().now)
     return scheduler
@@ -73,7 +73,7 @@ def test_nothing_merges_with_what_the_driver_has() -> None:
 def test_a_merged_command_is_waited_for_if_a_part_is() -> None:
     """Protects `sync`: a write nobody waits for becomes one that somebody waits for."""
     scheduler = Noop(128 * KIB)
-    scheduler.done = lambda request: None
+    scheduler.done = Call(lambda _: None)
     scheduler.add(Request(WRITE, 0, 4 * KIB, lambda request: None, sync=False), 0.0)
     scheduler.add(Request(WRITE, 4 * KIB, 4 * KIB, lambda request: None, sync=True), 0.0)
     (queued,) = drained(scheduler)
@@ -94,7 +94,7 @@ def test_a_scheduler_without_a_queue_says_so() -> None:
     scheduler.add(Request(READ, 0, 512, lambda request: None), 0.0)
     (queued,) = drained(scheduler)
     with pytest.raises(RuntimeError, match="set by its block queue"):
-        queued.done(queued)
+        queued.complete()
 
 
 def test_a_request_of_a_plug_is_only_appended() -> None:

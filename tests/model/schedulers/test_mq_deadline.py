@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.core.request import READ, WRITE, Call, Request
 from raidsim.model.schedulers import DeadlineSettings, MqDeadline
 from raidsim.model.schedulers.base import QueuedRequest
 
@@ -16,7 +16,7 @@ KIB = 1024
 def queue(settings: DeadlineSettings | None = None, **arrivals: list[int]) -> MqDeadline:
     """A scheduler with reads and writes of 4 KiB at these KiB, all arrived at 0."""
     scheduler = MqDeadline(1 << 20, settings)
-    scheduler.done = lambda _: None
+    scheduler.done = Call(lambda _: None)
     for op, name in ((READ, "reads"), (WRITE, "writes")):
         for kib in arrivals.get(name, []):
             scheduler.add(Request(op, kib * KIB, 4 * KIB, lambda _: None), 0.0)
@@ -94,7 +94,7 @@ def test_a_lone_request_continues_a_batch_of_position() -> None:
     found = []
     for alone in (True, False):
         scheduler = MqDeadline(1 << 20, DeadlineSettings(batch_follows="position"))
-        scheduler.done = lambda _: None
+        scheduler.done = Call(lambda _: None)
         for kib in reads:
             request = QueuedRequest(Request(READ, kib * KIB, 4 * KIB, lambda _: None), 0.0, lambda _: None)
             if alone:
@@ -116,7 +116,7 @@ def test_neighbours_merge_at_both_ends_up_to_the_limit() -> None:
     assert merged is not None
     assert (merged.offset, merged.size) == (4 * KIB, 12 * KIB)
     small = MqDeadline(8 * KIB)
-    small.done = lambda _: None
+    small.done = Call(lambda _: None)
     for kib in (0, 4, 8):
         small.add(Request(READ, kib * KIB, 4 * KIB, lambda _: None), 0.0)
     assert order(small) == ["r0", "r8"]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ....model.core.device import Device
 from ....model.core.engine import Engine
-from ....model.core.request import Request
+from ....model.core.request import Call, Request
 from ....model.raid.metadata.superblock import SECTOR, MetadataWrite
 from ....model.schedulers import QueuedRequest
 
@@ -55,7 +55,7 @@ class RecordingMember(Device):
     def __init__(self, engine: Engine, name: str, capacity: int, completion_s: float = COMPLETION_S) -> None:
         self._engine = engine
         self._completion_s = completion_s
-        self._finished = _complete
+        self._finished = Call(_complete)
         self.name = name
         self.capacity = capacity
         self.log: list[SentRequest] = []
@@ -76,4 +76,4 @@ class RecordingMember(Device):
 
 
 def _complete(request: Request) -> None:
-    request.done(request)
+    request.complete()

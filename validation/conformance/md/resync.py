@@ -107,9 +107,10 @@ class _Member(FixedServiceDevice):
         self.sizes: Counter[int] = Counter()
 
     def submit(self, request: Request) -> None:
-        self.sizes[request.size // SECTOR] += 1
+        size: int = request.size
+        self.sizes[size // SECTOR] += 1
         if self._byte_s:
-            self._cpu.interrupt(self._byte_s * request.size)
+            self._cpu.interrupt(self._byte_s * size)
         super().submit(request)
 
 

@@ -12,7 +12,7 @@ from raidsim.model.block.single_queue import BlockQueue, PlugSettings
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ArrayFailed, ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice
-from raidsim.model.core.join import Join, forward
+from raidsim.model.core.join import FORWARD, Join
 from raidsim.model.core.request import READ, WRITE, Request
 from raidsim.model.layouts import layout_for
 from raidsim.model.raid.base.array import Array
@@ -30,7 +30,7 @@ class Primary(Array):
     __slots__ = ()
 
     def _read(self, request: Request) -> None:
-        self._members[0].submit(Request(request.op, request.offset, request.size, forward, parent=request))
+        self._members[0].submit(Request(request.op, request.offset, request.size, FORWARD, parent=request))
 
     _write = _read
 

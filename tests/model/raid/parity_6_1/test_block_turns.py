@@ -63,9 +63,9 @@ def test_a_request_is_complete_with_its_last_block() -> None:
     sent = Sent(set())
     sent.turns().send()
     for number in (2, 1, 3):
-        sent.done[number].done(sent.done[number])
+        sent.done[number].complete()
     assert sent.whole == [2]
-    sent.done[0].done(sent.done[0])
+    sent.done[0].complete()
     assert sent.whole == [2, 0]
 
 

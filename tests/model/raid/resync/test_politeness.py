@@ -64,7 +64,7 @@ def test_a_load_counts_what_is_under_way_and_complete() -> None:
     request = Request(READ, 0, 4 * KIB, done.append)
     load.add(request)
     assert (load.under_way, load.completed_bytes) == (1, 0)
-    request.done(request)
+    request.complete()
     assert (load.under_way, load.completed_bytes) == (0, 4 * KIB)
     assert done == [request]
 
