@@ -148,7 +148,7 @@ def replay_opened(
     with progress_share("replaying", progress) as follow:
         try:
             return replaying.replay(
-                spec, trace.records, options, lambda run: follow(lambda: run.share), thinks, per_request
+                spec, trace.columns, options, lambda run: follow(lambda: run.share), thinks, per_request
             )
         except InputError as error:
             if error.place == "trace":

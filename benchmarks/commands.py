@@ -62,7 +62,7 @@ class ReplayedTrace:
         left = count
         while left > 0:
             played = min(left, _RECORDS)
-            replay(self._spec, self._trace.records, ReplayOptions(depth=_DEPTH, limit=played))
+            replay(self._spec, self._trace.columns, ReplayOptions(depth=_DEPTH, limit=played))
             left -= played
         return count
 

@@ -18,6 +18,7 @@ from raidsim.model.drives.catalogue import drive, hard_disk
 from raidsim.model.layouts import Layout, layout_for
 from raidsim.model.layouts.parity import ParityLayout
 from raidsim.model.links.link import Bus
+from raidsim.model.loads.trace_ios import in_parts
 from raidsim.model.loads.trace_load import TimedTrace
 from raidsim.model.memory.dirty_memory import DirtyLimits, DirtyMemory
 from raidsim.model.memory.page_cache import PageCache
@@ -267,7 +268,7 @@ class Replayed:
         layout = ParityLayout("raid5", [disk.capacity for disk in disks], CHUNK, "left-symmetric")
         array = ParityArray(engine, "md0", disks, layout, ParitySettings(heads=0))
         draws = random_draws(engine, array.capacity, _SIZE, 0.3)
-        self._load = TimedTrace(engine, array, records=self._records(draws), name="trace")
+        self._load = TimedTrace(engine, array, records=in_parts(self._records(draws)), name="trace")
 
     def _records(self, draws: Iterator[tuple[int, int]]) -> Iterator[tuple[float, int, int, int]]:
         at = 0.0

@@ -1,7 +1,7 @@
 """Loads that send the I/Os of a recorded trace, at the recorded times or as fast as a number of outstanding I/Os
 allows.
 
-Both take their records one by one from an iterator and hold only the next one, so a trace of any length needs no
+Both take their records from an iterator, some at a time, and hold only those, so a trace of any length needs no
 memory. What has come and cannot be sent yet is held too, but no more than :data:`MOST_BEHIND`: then the trace stands
 still until something is complete.
 """
@@ -19,13 +19,11 @@ from ..core.errors import ModelError
 from ..core.request import ASYNC, DIRECT, FLUSH, READ, TRIM, WAITED, WRITE, Request
 from ..tasks.cpu import Cpu
 from .direct_load import ClosedLoad, DirectLoad
+from .trace_ios import TraceCursor, TraceIos
 
 SECTOR: Final = 512
 MOST_BEHIND: Final = 1 << 16
 """I/Os that have come and are not complete, above which a trace waits: no host has more outstanding."""
-
-TraceIo = tuple[float, int, int, int]
-"""When (s, from the start of the trace), ``READ``, ``WRITE``, ``TRIM`` or ``FLUSH``, offset and size (bytes)."""
 
 Sent = Callable[[Request, float], None]
 """Takes an I/O that is about to be sent, and when it came (s)."""
@@ -70,12 +68,13 @@ class TimedTrace(DirectLoad):
     """
 
     __slots__ = (
-        "_ahead",
-        "_arrived_io",
         "_began",
         "_counted",
+        "_cursor",
         "_most_behind",
-        "_records",
+        "_offset",
+        "_op",
+        "_size",
         "_speedup",
         "_still",
         "_when_warm",
@@ -92,7 +91,7 @@ class TimedTrace(DirectLoad):
         self,
         engine: Engine,
         device: Device,
-        records: Iterator[TraceIo],
+        records: Iterator[TraceIos],
         *,
         speedup: float = 1.0,
         issuer: int = 0,
@@ -104,15 +103,14 @@ class TimedTrace(DirectLoad):
         if not speedup > 0 or most_behind < 1:
             raise ModelError(f"{name}: speedup {speedup}, most_behind {most_behind}; more than 0")
         super().__init__(engine, device, size=SECTOR, issuer=issuer, name=name, ios=iter(()), independent=True)
-        self._records = records
+        self._cursor = TraceCursor(records)
         self._speedup = speedup
         self._most_behind = most_behind
         self._counted = counted
         self._when_warm = when_warm
         self._began = engine._now
         self._still = False
-        self._ahead: TraceIo | None = None
-        self._arrived_io: TraceIo = (0.0, READ, 0, SECTOR)
+        self._op, self._offset, self._size = READ, 0, SECTOR
         self.on_sent: Sent | None = None
         self.on_ended: Ended | None = None
         self.arrived = self.completed = 0
@@ -125,18 +123,17 @@ class TimedTrace(DirectLoad):
     @property
     def all_arrived(self) -> bool:
         """Whether no I/O is to come."""
-        return self._ahead is None
+        return self._cursor.ended
 
     def stop(self) -> None:
         """Send no more I/Os; those under way complete, and then it is finished."""
         super().stop()
-        self._ahead = None
+        self._cursor.ended = True
         self._finish()
 
     def _look_ahead(self) -> None:
-        """Take the next record, and let it come in its time."""
-        self._ahead = next(self._records, None)
-        if self._ahead is None:
+        """Let the next record come in its time."""
+        if self._cursor.ended:
             return
         if self.arrived - self.completed >= self._most_behind:
             self._still = self.stood_still = True
@@ -144,15 +141,16 @@ class TimedTrace(DirectLoad):
             self._await()
 
     def _await(self) -> None:
-        assert self._ahead is not None
-        at = self._began + self._ahead[0] / self._speedup
+        at = self._began + self._cursor.time_s / self._speedup
         now = self._engine._now
         self._engine.call_at(at if at > now else now, self._arrive)
 
     def _arrive(self, _: Any) -> None:
-        if self._ahead is None:
+        cursor = self._cursor
+        if cursor.ended:
             return
-        self._arrived_io = self._ahead
+        self._op, self._offset, self._size = cursor.op, cursor.offset, cursor.size
+        cursor.go_on()
         self.arrived += 1
         self.last_arrival_s = self._engine._now
         self._look_ahead()
@@ -160,8 +158,8 @@ class TimedTrace(DirectLoad):
         self._unplug()
 
     def _next(self) -> Request:
-        _, op, offset, size = self._arrived_io
-        request = Request(op, offset, size, self, self._stream, _SYNC[op])
+        op = self._op
+        request = Request(op, self._offset, self._size, self, self._stream, _SYNC[op])
         if self.on_sent is not None:
             self.on_sent(request, self._engine._now)
         return request
@@ -174,14 +172,14 @@ class TimedTrace(DirectLoad):
             self.on_ended(request)
         if self.completed == self._counted and self._when_warm is not None:
             self._when_warm()
-        if self._still and self._ahead is not None and self.arrived - self.completed < self._most_behind:
+        if self._still and not self._cursor.ended and self.arrived - self.completed < self._most_behind:
             self._still = False
             self._await()
-        if self._ahead is None:
+        if self._cursor.ended:
             self._finish()
 
     def _finish(self) -> None:
-        if self._ahead is None and self.completed == self.arrived and not self.finished.triggered:
+        if self._cursor.ended and self.completed == self.arrived and not self.finished.triggered:
             self.finished.succeed()
 
 
@@ -207,13 +205,13 @@ class ClosedTrace(ClosedLoad):
         As of :class:`TimedTrace`.
     """
 
-    __slots__ = ("_ahead", "_counted", "_records", "_when_warm", "completed", "finished", "on_ended", "on_sent")
+    __slots__ = ("_counted", "_cursor", "_when_warm", "completed", "finished", "on_ended", "on_sent")
 
     def __init__(
         self,
         engine: Engine,
         device: Device,
-        records: Iterator[TraceIo],
+        records: Iterator[TraceIos],
         *,
         depth: int = 1,
         issuer: int = 0,
@@ -236,15 +234,14 @@ class ClosedTrace(ClosedLoad):
             complete_s=complete_s,
             cpu=cpu,
         )
-        self._records = records
+        self._cursor = TraceCursor(records)
         self._counted = counted
         self._when_warm = when_warm
         self.on_sent: Sent | None = None
         self.on_ended: Ended | None = None
         self.completed = 0
         self.finished: Event = engine.event()
-        self._ahead = next(records, None)
-        if self._ahead is None:
+        if self._cursor.ended:
             self.stop()
 
     def stop(self) -> None:
@@ -253,10 +250,11 @@ class ClosedTrace(ClosedLoad):
         self._finish()
 
     def _next(self) -> Request:
-        assert self._ahead is not None
-        _, op, offset, size = self._ahead
-        self._ahead = next(self._records, None)
-        if self._ahead is None:
+        cursor = self._cursor
+        op = cursor.op
+        offset, size = cursor.offset, cursor.size
+        cursor.go_on()
+        if cursor.ended:
             self._stopped = True
         request = Request(op, offset, size, self, self._stream, _SYNC[op])
         if self.on_sent is not None:
@@ -295,7 +293,7 @@ class ThinkingTrace(ClosedTrace):
         self,
         engine: Engine,
         device: Device,
-        records: Iterator[TraceIo],
+        records: Iterator[TraceIos],
         thinks: Iterator[float],
         *,
         issuer: int = 0,

@@ -7,21 +7,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...model.core.errors import InputError
 from ...model.core.request import TRIM
 from .formats.fields import SECOND_NS
-from .formats.record import MeasuredIo, TraceRecord
+from .formats.record import MeasuredIo, TraceColumns, TraceRecord
 from .formats.source import UTF_8, UTF_16, Source, file_size
 from .formats.table import FORMATS
 from .ordering import in_order
 
 _UNNAMED = Path("<trace>")
 """What errors call a trace that is no file."""
-_EVERY = 4096
-"""Records between two reports of progress."""
+_EXACT_NS = 1 << 53
+"""Whole nanoseconds that a double can hold (104 days)."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ class Trace:
         """How coarse the clock is (s), if too coarse for distances between I/Os; else 0."""
         return FORMATS[self.format].tick_s
 
-    def records(self, progress: Callable[[int, int], None] | None = None) -> Iterator[TraceRecord]:
-        """The records in the order of their times, read as they are asked for.
+    def columns(self, progress: Callable[[int, int], None] | None = None) -> Iterator[TraceColumns]:
+        """The records in the order of their times, in columns, read as they are asked for.
 
         Parameters
         ----------
@@ -85,19 +87,24 @@ class Trace:
             source.errors = self.errors if self.skip_malformed else None
             source.flushes = self.flushes
             start_ns: int | None = None
-            # Without the check of arguments that TraceRecord(...) makes.
-            made = partial(tuple.__new__, TraceRecord)
-            for number, (moment, op, offset, length, device) in enumerate(
-                in_order(FORMATS[self.format].read(source), source)
-            ):
-                if op == TRIM and not takes_all:
-                    self.skipped[trims] += 1
+            for part in in_order(FORMATS[self.format].read(source), source):
+                if not takes_all and int(part.ops.max()) >= TRIM:
+                    kept = part.ops != TRIM
+                    self.skipped[trims] += len(part) - int(kept.sum())
+                    part = part[kept]
+                if not len(part):
                     continue
                 if start_ns is None:
-                    start_ns = moment
-                if progress is not None and not number % _EVERY:
+                    start_ns = int(part.times_ns[0])
+                if progress is not None:
                     progress(source.bytes_read, size)
-                yield made(((moment - start_ns) / SECOND_NS, op, offset, length, device))
+                times_s = _seconds(part.times_ns - start_ns)
+                yield TraceColumns(times_s, part.ops, part.offsets, part.sizes, part.devices, source.devices)
+
+    def records(self, progress: Callable[[int, int], None] | None = None) -> Iterator[TraceRecord]:
+        """The same one by one."""
+        for columns in self.columns(progress):
+            yield from columns.records()
 
     def measured(self) -> Iterator[MeasuredIo]:
         """The I/Os with their response and think times, read as they are asked for.
@@ -163,3 +170,10 @@ def open_trace(
         names = " or ".join(fitting)
         raise InputError(str(path), f"found what may be {names}", f"expected: --format {fitting[0]} or the other")
     return Trace(path, fitting[0], skip_malformed, discards, flushes, content=content)
+
+
+def _seconds(times_ns: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Times in seconds, each the number next to it."""
+    if int(times_ns.max()) < _EXACT_NS:
+        return times_ns / SECOND_NS
+    return np.array([time_ns / SECOND_NS for time_ns in times_ns.tolist()])

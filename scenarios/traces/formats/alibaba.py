@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from . import fields
+from .bulk import DIRECTIONS, Lines
+from .columns import RawColumns
 from .fields import RawRecord
-from .format import Format, each_line, lines_fit
+from .format import BulkReader, Format, each_line, lines_fit
 from .source import Source
 
 _MICROSECOND_NS = 1000
@@ -22,4 +24,20 @@ def _record(source: Source, line: bytes) -> RawRecord | None:
     return moment, op, *fields.extent(source, place, length), fields.device(source, device, "device_id")
 
 
-ALIBABA = Format("alibaba", "Alibaba CSV", lines_fit(r"\d+,[RW],\d+,\d+,\d+", _HEADER), each_line(_record))
+def _columns(source: Source, lines: Lines) -> RawColumns:
+    return lines.columns(
+        lines.whole(4, fields.LAST_NS // _MICROSECOND_NS),
+        _MICROSECOND_NS,
+        lines.words(1, DIRECTIONS),
+        lines.whole(2),
+        lines.whole(3),
+        lines.device(0, lambda name: fields.device(source, name, "device_id")),
+    )
+
+
+ALIBABA = Format(
+    "alibaba",
+    "Alibaba CSV",
+    lines_fit(r"\d+,[RW],\d+,\d+,\d+", _HEADER),
+    each_line(_record, BulkReader(_columns, 5, header=b"device_id,")),
+)

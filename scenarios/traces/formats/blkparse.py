@@ -13,7 +13,7 @@ from ....model.core.request import READ, TRIM, WRITE
 from . import fields
 from .asked import Event, asked_for
 from .fields import SECOND_NS, SECTOR, RawRecord
-from .format import Format, first_lines
+from .format import Format, each_record, first_lines
 from .source import Source
 
 _EVENT = re.compile(rb"(\d+,\d+)\s+\d+\s+\d+\s+(\S+)\s+\d+\s+([A-Za-z]{1,2})(?:\s+(.*))?")
@@ -73,4 +73,4 @@ def _fits(head: bytes) -> bool:
     return bool(lines) and _EVENT.fullmatch(lines[0]) is not None
 
 
-BLKPARSE = Format("blkparse", "blkparse text", _fits, _read)
+BLKPARSE = Format("blkparse", "blkparse text", _fits, each_record(_read))

@@ -23,7 +23,7 @@ from ....model.core.request import READ, TRIM, WRITE
 from . import fields
 from .asked import Event, asked_for
 from .fields import SECTOR, RawRecord
-from .format import Format
+from .format import Format, each_record
 from .source import Source
 
 _MAGIC = 0x65617400
@@ -127,4 +127,4 @@ def _fits(head: bytes) -> bool:
     return len(head) >= 4 and _order(head[:4]) is not None
 
 
-BLKTRACE = Format("blktrace", "blktrace binary", _fits, _read)
+BLKTRACE = Format("blktrace", "blktrace binary", _fits, each_record(_read))

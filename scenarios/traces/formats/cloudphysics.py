@@ -17,12 +17,15 @@ from typing import NamedTuple
 from ....model.core.errors import InputError
 from ....model.core.request import READ, WRITE
 from . import fields
+from .bulk import Lines
+from .columns import RawColumns
 from .fields import SECOND_NS, SECTOR, RawRecord
-from .format import Format, each_line, lines_fit
+from .format import BulkReader, Format, each_line, each_record, lines_fit
 from .source import Source
 
 # READ and WRITE of 6, 10, 12 and 16 bytes.
 _OPS = {0x08: READ, 0x28: READ, 0xA8: READ, 0x88: READ, 0x0A: WRITE, 0x2A: WRITE, 0xAA: WRITE, 0x8A: WRITE}
+_USUAL = {f"{code:{case}}".encode(): op for code, op in _OPS.items() for case in ("x", "X", "02x", "02X")}
 _HEX = re.compile(rb"(?:0[xX])?[0-9a-fA-F]{1,2}")
 _HEADER = "version,time,op,size,lbn"
 _DISK = "disk"
@@ -46,6 +49,17 @@ def _csv_record(source: Source, line: bytes) -> RawRecord | None:
     place = fields.whole(source, block, "lbn", fields.LAST_BYTE // SECTOR) * SECTOR
     length = fields.whole(source, size, "size", fields.LARGEST, 1)
     return moment, op, *fields.extent(source, place, length), _DISK
+
+
+def _csv_columns(source: Source, lines: Lines) -> RawColumns:
+    return lines.columns(
+        lines.decimal_ns(1, SECOND_NS),
+        1,
+        lines.words(2, _USUAL),
+        lines.whole(4, fields.LAST_BYTE // SECTOR - 1) * SECTOR,
+        lines.whole(3),
+        lines.number(_DISK),
+    )
 
 
 def _read_binary(source: Source) -> Iterator[RawRecord]:
@@ -110,12 +124,18 @@ CLOUDPHYSICS_CSV = Format(
     "cloudphysics-csv",
     "CloudPhysics CSV (libCacheSim)",
     lines_fit(r"\d+,\d+(\.\d+)?,[0-9a-fA-F]{1,2},\d+,\d+", _HEADER),
-    each_line(_csv_record),
+    each_line(_csv_record, BulkReader(_csv_columns, 5, header=b"version,")),
     1.0,
 )
 CLOUDPHYSICS_BINARY = Format(
-    "cloudphysics", "CloudPhysics binary (vscsi v1)", partial(_binary_fits, _RECORD, _VERSION), _read_binary
+    "cloudphysics",
+    "CloudPhysics binary (vscsi v1)",
+    partial(_binary_fits, _RECORD, _VERSION),
+    each_record(_read_binary),
 )
 CLOUDPHYSICS_BINARY_2 = Format(
-    "cloudphysics-2", "CloudPhysics binary (vscsi v2)", partial(_binary_fits, _RECORD_2, _VERSION_2), _read_binary_2
+    "cloudphysics-2",
+    "CloudPhysics binary (vscsi v2)",
+    partial(_binary_fits, _RECORD_2, _VERSION_2),
+    each_record(_read_binary_2),
 )

@@ -6,12 +6,15 @@ import re
 
 from ....model.core.request import READ, WRITE
 from . import fields
+from .bulk import Lines
+from .columns import RawColumns
 from .fields import SECTOR, RawRecord
-from .format import Format, each_line, first_lines, lines_fit
+from .format import BulkReader, Format, each_line, first_lines, lines_fit
 from .source import Source
 
 _MILLISECOND_NS = 10**6
 _FLAGS = re.compile(rb"(?:0[xX])?[0-9a-fA-F]{1,8}")
+_USUAL = {b"0": WRITE, b"1": READ}
 _NAMES = "time device block blocks flags"
 _line_fits = lines_fit(r"\d+(\.\d+)?\s+\d+\s+\d+\s+\d+\s+(0[xX])?[0-9a-fA-F]{1,8}")
 
@@ -32,4 +35,15 @@ def _record(source: Source, line: bytes) -> RawRecord:
     return moment, op, *fields.extent(source, place, length), fields.device(source, device, "device")
 
 
-DISKSIM = Format("disksim", "DiskSim ASCII", _fits, each_line(_record))
+def _columns(source: Source, lines: Lines) -> RawColumns:
+    return lines.columns(
+        lines.decimal_ns(0, _MILLISECOND_NS),
+        1,
+        lines.words(4, _USUAL),
+        lines.whole(2, fields.LAST_BYTE // SECTOR - 1) * SECTOR,
+        lines.whole(3, fields.LARGEST // SECTOR, 1) * SECTOR,
+        lines.device(1, lambda name: fields.device(source, name, "device")),
+    )
+
+
+DISKSIM = Format("disksim", "DiskSim ASCII", _fits, each_line(_record, BulkReader(_columns, 5, None)))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from ....model.core.errors import InputError
 from . import fields
 from .fields import SECTOR, RawRecord
-from .format import Format, lines_fit
+from .format import Format, each_record, lines_fit
 from .record import MeasuredIo
 from .source import Source
 
@@ -54,4 +54,6 @@ def _only_ios(source: Source) -> Iterator[MeasuredIo]:
         yield io
 
 
-DISKSIM_VALIDATION = Format("disksim-validation", "DiskSim validation trace", _fits, _read, measured=_only_ios)
+DISKSIM_VALIDATION = Format(
+    "disksim-validation", "DiskSim validation trace", _fits, each_record(_read), measured=_only_ios
+)

@@ -13,7 +13,7 @@ from ....model.core.errors import InputError
 from ....model.core.request import FLUSH, READ, TRIM, WRITE
 from . import fields
 from .fields import RawRecord
-from .format import Format
+from .format import Format, each_record
 from .source import Source
 
 _FIRST = re.compile(rb"fio version ([23]) iolog")
@@ -85,4 +85,4 @@ class _Clock:
         self._now_us = now_us
 
 
-IOLOG = Format("iolog", "fio I/O log", lambda head: head.startswith(b"fio version "), _read)
+IOLOG = Format("iolog", "fio I/O log", lambda head: head.startswith(b"fio version "), each_record(_read))

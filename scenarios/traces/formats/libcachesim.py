@@ -20,7 +20,7 @@ from ....model.core.errors import InputError
 from ....model.core.request import READ, WRITE
 from . import fields
 from .fields import SECOND_NS, SECTOR, RawRecord
-from .format import Format
+from .format import Format, each_record
 from .source import HEAD, Source
 
 _DISK = "disk"
@@ -145,6 +145,10 @@ def _lcs_fits(head: bytes) -> bool:
 
 
 ORACLE_GENERAL = Format(
-    "oracle-general", "libCacheSim oracleGeneral (no operations: all reads)", _general_fits, _read_general, 1.0
+    "oracle-general",
+    "libCacheSim oracleGeneral (no operations: all reads)",
+    _general_fits,
+    each_record(_read_general),
+    1.0,
 )
-LCS = Format("lcs", "libCacheSim LCS", _lcs_fits, _read_lcs, 1.0)
+LCS = Format("lcs", "libCacheSim LCS", _lcs_fits, each_record(_read_lcs), 1.0)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ....model.core.request import READ, WRITE
 from . import fields
+from .bulk import Lines
+from .columns import RawColumns
 from .fields import SECTOR, RawRecord
-from .format import Format, each_line, lines_fit
+from .format import BulkReader, Format, each_line, lines_fit
 from .source import Source
 
 _OPS = {b"0": WRITE, b"1": READ}
@@ -21,4 +23,17 @@ def _record(source: Source, line: bytes) -> RawRecord:
     return moment, _OPS[kind], *fields.extent(source, place, length), fields.device(source, device, "device")
 
 
-MQSIM = Format("mqsim", "MQSim", lines_fit(r"\d+\s+\d+\s+\d+\s+\d+\s+[01]"), each_line(_record))
+def _columns(source: Source, lines: Lines) -> RawColumns:
+    return lines.columns(
+        lines.whole(0, fields.LAST_NS),
+        1,
+        lines.words(4, _OPS),
+        lines.whole(2, fields.LAST_BYTE // SECTOR - 1) * SECTOR,
+        lines.whole(3, fields.LARGEST // SECTOR, 1) * SECTOR,
+        lines.device(1, lambda name: fields.device(source, name, "device")),
+    )
+
+
+MQSIM = Format(
+    "mqsim", "MQSim", lines_fit(r"\d+\s+\d+\s+\d+\s+\d+\s+[01]"), each_line(_record, BulkReader(_columns, 5, None))
+)

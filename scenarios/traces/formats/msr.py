@@ -6,10 +6,13 @@ FILETIME counts 100 ns from 1601 on; offset and size are bytes; the response tim
 from __future__ import annotations
 
 from . import fields
+from .bulk import DIRECTIONS, Lines
+from .columns import RawColumns
 from .fields import RawRecord
-from .format import Format, each_line, lines_fit
+from .format import BulkReader, Format, each_line, lines_fit
 from .source import Source
 
+_TICK_NS = 100
 _HEADER = "Timestamp,Hostname,.*"
 _NAMES = "timestamp host disk type offset size response"
 
@@ -35,9 +38,23 @@ def _record(source: Source, line: bytes) -> RawRecord | None:
     length = length or fields.whole(source, size, "size", fields.LARGEST, 1)
     name = fields.device(source, host + b"." + disk, "host")
     op = fields.direction(source, kind, "type")
-    return 100 * ticks, op, *fields.extent(source, place, length), name
+    return _TICK_NS * ticks, op, *fields.extent(source, place, length), name
+
+
+def _columns(source: Source, lines: Lines) -> RawColumns:
+    return lines.columns(
+        lines.whole(0),
+        _TICK_NS,
+        lines.words(3, DIRECTIONS),
+        lines.whole(4),
+        lines.whole(5),
+        lines.device(2, lambda name: fields.device(source, name, "host"), ahead=1),
+    )
 
 
 MSR = Format(
-    "msr", "MSR Cambridge CSV", lines_fit(r"\d+,[^,]+,\d+,(?i:read|write),\d+,\d+,\d+", _HEADER), each_line(_record)
+    "msr",
+    "MSR Cambridge CSV",
+    lines_fit(r"\d+,[^,]+,\d+,(?i:read|write),\d+,\d+,\d+", _HEADER),
+    each_line(_record, BulkReader(_columns, 7, header=b"Timestamp,")),
 )

@@ -17,6 +17,8 @@ from typing import IO
 
 from ....model.core.errors import InputError
 
+BLOCK = 1 << 18
+"""Bytes of a text that are read at once, and the rest of the last line."""
 LONGEST_LINE = 1 << 16
 """Bytes; a longer line is no trace."""
 HEAD = 1 << 16
@@ -48,19 +50,38 @@ class Source:
         How many records were left out, by what they are.
     names
         Names of devices so far, by the bytes that name them in the file.
+    devices
+        The same names in the order in which they came; records hold their numbers.
     errors
         What is wrong with the first malformed records that were left out; None where they are not left out.
     flushes
         Whether flushes are among the records, where a format has them; otherwise they are left out and counted.
     """
 
-    __slots__ = ("_at", "_number", "_packed", "_stream", "errors", "flushes", "name", "names", "path", "skipped")
+    __slots__ = (
+        "_at",
+        "_base_ns",
+        "_number",
+        "_numbers",
+        "_packed",
+        "_stream",
+        "devices",
+        "errors",
+        "flushes",
+        "name",
+        "names",
+        "path",
+        "skipped",
+    )
 
     def __init__(self, path: Path, content: bytes | None = None) -> None:
         self.path = path
         self.name = str(path)
         self.skipped: Counter[str] = Counter()
         self.names: dict[bytes, str] = {}
+        self.devices: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._base_ns: int | None = None
         self.errors: list[str] | None = None
         self.flushes = False
         self._number = 0
@@ -73,7 +94,7 @@ class Source:
             why = error.strerror if isinstance(error, OSError) else str(error)
             raise InputError(self.name, f"cannot be read ({why})", "expected: a trace file") from None
         try:
-            self._stream = io.BufferedReader(_unpacked(self._packed, self.name), 1 << 18)  # type: ignore[type-var]
+            self._stream = io.BufferedReader(_unpacked(self._packed, self.name), BLOCK)  # type: ignore[type-var]
         except BaseException:
             self._packed.close()
             raise
@@ -85,7 +106,30 @@ class Source:
     @property
     def place(self) -> str:
         """Where reading stands: the file with the line, or with the byte at which the record begins."""
-        return f"{self.name}:{self._number}" if self._number else f"{self.name}: byte {self._at}"
+        return self.place_of(self.mark)
+
+    @property
+    def mark(self) -> int:
+        """The number of the line at which reading stands; in a binary file the byte at which the record begins."""
+        return self._number or self._at
+
+    def place_of(self, mark: int) -> str:
+        """A mark in words."""
+        return f"{self.name}:{mark}" if self._number else f"{self.name}: byte {mark}"
+
+    def since(self, moment_ns: int) -> int:
+        """The time (ns) from which times are counted: that of the first record; `moment_ns` if this is the first."""
+        if self._base_ns is None:
+            self._base_ns = moment_ns
+        return self._base_ns
+
+    def number_of(self, device: str) -> int:
+        """The number of a device's name."""
+        number = self._numbers.get(device)
+        if number is None:
+            number = self._numbers[device] = len(self.devices)
+            self.devices.append(device)
+        return number
 
     @property
     def bytes_read(self) -> int:
@@ -101,24 +145,60 @@ class Source:
 
     def lines(self) -> Iterator[bytes]:
         """The lines without their ends; empty ones are left out."""
-        readline = self._stream.readline
-        while True:
-            try:
-                line = readline(LONGEST_LINE + 1)
-            except _unpacking_errors() as error:
-                raise self._damaged(error) from None
-            if not line:
+        for block in self.blocks():
+            yield from self.lines_of(block)
+
+    def blocks(self) -> Iterator[bytes]:
+        """The text in blocks of whole lines, each with its end; the lines of a block are counted by who takes them."""
+        rest, first, damaged = b"", True, None
+        while damaged is None:
+            parts, size = [rest], 0
+            while size < BLOCK:
+                try:
+                    part = self._stream.read1(BLOCK - size)
+                except _unpacking_errors() as error:
+                    damaged = error
+                    break
+                if not part:
+                    break
+                parts.append(part)
+                size += len(part)
+            content = b"".join(parts)
+            if first:
+                content, first = content.removeprefix(UTF_8), False
+            if not size and damaged is None:
+                if content:
+                    yield content + b"\n"
                 return
+            end = content.rfind(b"\n") + 1
+            rest = content[end:]
+            if end:
+                yield content[:end]
+            if len(rest) >= LONGEST_LINE:
+                self._number += 1
+                raise self._endless()
+        raise self._damaged(damaged) from None
+
+    def lines_of(self, block: bytes) -> Iterator[bytes]:
+        """The lines of a block without their ends; empty ones are left out."""
+        lines = block.split(b"\n")
+        lines.pop()
+        for line in lines:
             self._number += 1
-            if self._number == 1:
-                line = line.removeprefix(UTF_8)
-            if len(line) > LONGEST_LINE:
-                raise InputError(
-                    self.place, f"found a line of more than {LONGEST_LINE} bytes", "expected: a text trace"
-                )
-            line = line.strip()
-            if line:
-                yield line
+            if len(line) >= LONGEST_LINE:
+                raise self._endless()
+            stripped = line.strip()
+            if stripped:
+                yield stripped
+
+    def count_lines(self, count: int) -> int:
+        """Note that so many lines of a block are read; returns the number of the line before them."""
+        before = self._number
+        self._number += count
+        return before
+
+    def _endless(self) -> InputError:
+        return InputError(self.place, f"found a line of more than {LONGEST_LINE} bytes", "expected: a text trace")
 
     def take(self, size: int, what: str) -> bytes:
         """The next `size` bytes, or none at the end of the file; `InputError` if it ends within."""

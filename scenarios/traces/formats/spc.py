@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from . import fields
+from .bulk import DIRECTIONS, Lines
+from .columns import RawColumns
 from .fields import SECOND_NS, SECTOR, RawRecord
-from .format import Format, each_line, lines_fit
+from .format import BulkReader, Format, each_line, lines_fit
 from .source import Source
 
 
@@ -17,4 +19,20 @@ def _record(source: Source, line: bytes) -> RawRecord:
     return moment, fields.direction(source, op, "opcode"), *fields.extent(source, place, length), name
 
 
-SPC = Format("spc", "SPC / UMass", lines_fit(r"\d+,\s*\d+,\s*\d+,\s*[RrWw],\s*\d+(\.\d*)?(,.*)?"), each_line(_record))
+def _columns(source: Source, lines: Lines) -> RawColumns:
+    return lines.columns(
+        lines.decimal_ns(4, SECOND_NS),
+        1,
+        lines.words(3, DIRECTIONS),
+        lines.whole(1, fields.LAST_BYTE // SECTOR - 1) * SECTOR,
+        lines.whole(2),
+        lines.device(0, lambda name: fields.device(source, name, "ASU")),
+    )
+
+
+SPC = Format(
+    "spc",
+    "SPC / UMass",
+    lines_fit(r"\d+,\s*\d+,\s*\d+,\s*[RrWw],\s*\d+(\.\d*)?(,.*)?"),
+    each_line(_record, BulkReader(_columns, 5, more=True)),
+)

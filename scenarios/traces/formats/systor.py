@@ -6,8 +6,10 @@ A line with a blank type is no read and no write; it is left out and counted.
 from __future__ import annotations
 
 from . import fields
+from .bulk import DIRECTIONS, Lines
+from .columns import RawColumns
 from .fields import SECOND_NS, RawRecord
-from .format import Format, each_line, lines_fit
+from .format import BulkReader, Format, each_line, lines_fit
 from .source import Source
 
 _HEADER = "Timestamp,Response,.*"
@@ -28,6 +30,20 @@ def _record(source: Source, line: bytes) -> RawRecord | None:
     return moment, op, *fields.extent(source, place, length), fields.device(source, unit, "LUN")
 
 
+def _columns(source: Source, lines: Lines) -> RawColumns:
+    return lines.columns(
+        lines.decimal_ns(0, SECOND_NS),
+        1,
+        lines.words(2, DIRECTIONS),
+        lines.whole(4),
+        lines.whole(5),
+        lines.device(3, lambda name: fields.device(source, name, "LUN")),
+    )
+
+
 SYSTOR = Format(
-    "systor", "Systor '17 CSV", lines_fit(r"\d+\.\d+,[\d.]*,[RW ]?,\d+,\d*,\d*", _HEADER), each_line(_record)
+    "systor",
+    "Systor '17 CSV",
+    lines_fit(r"\d+\.\d+,[\d.]*,[RW ]?,\d+,\d*,\d*", _HEADER),
+    each_line(_record, BulkReader(_columns, 6, header=b"Timestamp,")),
 )

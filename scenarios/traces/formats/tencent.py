@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ....model.core.request import READ, WRITE
 from . import fields
+from .bulk import Lines
+from .columns import RawColumns
 from .fields import SECOND_NS, SECTOR, RawRecord
-from .format import Format, each_line, lines_fit
+from .format import BulkReader, Format, each_line, lines_fit
 from .source import Source
 
 _OPS = {b"0": READ, b"1": WRITE}
@@ -24,4 +26,21 @@ def _record(source: Source, line: bytes) -> RawRecord | None:
     return moment, _OPS[kind], *fields.extent(source, place, length), fields.device(source, volume, "volume")
 
 
-TENCENT = Format("tencent", "Tencent CBS CSV", lines_fit(r"\d+,\d+,\d+,[01],\d+", _HEADER), each_line(_record), 1.0)
+def _columns(source: Source, lines: Lines) -> RawColumns:
+    return lines.columns(
+        lines.decimal_ns(0, SECOND_NS),
+        1,
+        lines.words(3, _OPS),
+        lines.whole(1, fields.LAST_BYTE // SECTOR - 1) * SECTOR,
+        lines.whole(2, fields.LARGEST // SECTOR, 1) * SECTOR,
+        lines.device(4, lambda name: fields.device(source, name, "volume")),
+    )
+
+
+TENCENT = Format(
+    "tencent",
+    "Tencent CBS CSV",
+    lines_fit(r"\d+,\d+,\d+,[01],\d+", _HEADER),
+    each_line(_record, BulkReader(_columns, 5, header=b"Timestamp,")),
+    1.0,
+)

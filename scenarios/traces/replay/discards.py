@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ....model.core.request import TRIM
-from ..formats.record import TraceRecord
+from ..formats.record import TraceColumns
 from .placement import Survey
 
 
@@ -25,20 +25,25 @@ class TraceDiscards:
         self._device = device
         self._left_out: int | None = None
 
-    def taken(self, source: Callable[[], Iterable[TraceRecord]]) -> Iterable[TraceRecord]:
+    def taken(self, source: Callable[[], Iterable[TraceColumns]]) -> Iterable[TraceColumns]:
         """The records, without discards if the device takes none."""
         return self._without(source()) if self._refusal else source()
 
-    def _without(self, records: Iterable[TraceRecord]) -> Iterator[TraceRecord]:
+    def _without(self, parts: Iterable[TraceColumns]) -> Iterator[TraceColumns]:
         counts = self._left_out is None  # a second pass sees the same ones
-        if counts:
-            self._left_out = 0
-        for record in records:
-            if record.op != TRIM:
-                yield record
-            elif counts and self._device in (None, record.device):
-                assert self._left_out is not None
-                self._left_out += 1
+        left_out = 0
+        for part in parts:
+            discards = part.ops == TRIM
+            if discards.any():
+                if self._device is None:
+                    left_out += int(discards.sum())
+                elif self._device in part.names:
+                    left_out += int((discards & (part.devices == part.names.index(self._device))).sum())
+                part = part[~discards]
+            if counts:
+                self._left_out = left_out
+            if len(part):
+                yield part
 
     def notes(self, survey: Survey) -> list[str]:
         """What became of them."""

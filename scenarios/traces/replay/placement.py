@@ -7,18 +7,18 @@ is remembered meanwhile (:data:`REMEMBERED`), and of a long one nothing, so that
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import partial, reduce
-from itertools import chain, islice
-from operator import add, itemgetter, or_
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ....model.core.errors import InputError
 from ....model.core.request import FLUSH, READ, TRIM, WRITE
-from ....model.loads.trace_load import SECTOR, TraceIo
-from ..formats.record import TraceRecord
+from ....model.loads.trace_ios import TraceIos
+from ....model.loads.trace_load import SECTOR
+from ..formats.record import TraceColumns
 
 Fit = Literal["refuse", "wrap", "scale"]
 """What becomes of I/Os beyond the end: refused, begun anew at the start, or all offsets drawn together."""
@@ -26,9 +26,22 @@ PIECE = 1 << 20
 """What scaling moves as one, so that I/Os that follow each other still do."""
 REMEMBERED = 1 << 20
 """I/Os of a trace that are not read a second time: 29 bytes each."""
-_BATCH = 4096
-"""Records that are surveyed at once."""
-_PLAIN = frozenset((READ, WRITE))
+_OPS = 1 + max(READ, WRITE, TRIM, FLUSH)
+
+
+class ChosenIos(NamedTuple):
+    """Some of the chosen I/Os of a trace.
+
+    Attributes
+    ----------
+    numbers
+        Their numbers in the trace, from 1.
+    ios
+        The I/Os.
+    """
+
+    numbers: NDArray[np.int64]
+    ios: TraceColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,32 +62,35 @@ class Selection:
     limit: int | None = None
     last_s: float | None = None
 
-    def of(self, records: Iterable[TraceRecord]) -> Iterator[tuple[int, TraceRecord]]:
-        """The chosen records with their numbers in the trace, from 1; times count from the first chosen one."""
-        return islice(self._chosen(records), self.limit)
-
-    def _chosen(self, records: Iterable[TraceRecord]) -> Iterator[tuple[int, TraceRecord]]:
+    def of(self, parts: Iterable[TraceColumns]) -> Iterator[ChosenIos]:
+        """The chosen I/Os with their numbers in the trace, from 1; times count from the first chosen one."""
+        left = self.limit
         first_s: float | None = None
-        wanted, last_s = self.device, self.last_s
-        if wanted is None and last_s is None:
-            records = iter(records)
-            first = next(records, None)
-            if first is None:
-                return
-            records = chain((first,), records)
-            if not first.time_s:
-                # All of them, as they are.
-                yield from enumerate(records, 1)
-                return
-        for number, (time_s, op, offset, size, device) in enumerate(records, 1):
-            if wanted is not None and device != wanted:
+        before = 0
+        for part in parts:
+            numbers = np.arange(before + 1, before + 1 + len(part))
+            before += len(part)
+            if self.device is not None:
+                wanted = part.devices == _number_of(self.device, part.names)
+                part, numbers = part[wanted], numbers[wanted]
+            if not len(part):
                 continue
             if first_s is None:
-                first_s = time_s
-            at = time_s - first_s
-            if last_s is not None and at > last_s:
+                first_s = float(part.times_s[0])
+            if first_s:
+                part = replace(part, times_s=part.times_s - first_s)
+            over, end = False, len(part)
+            if self.last_s is not None:
+                late = part.times_s > self.last_s
+                over = bool(late.any())
+                end = int(np.argmax(late)) if over else end
+            if left is not None:
+                end = min(end, left)
+                left -= end
+            if end:
+                yield ChosenIos(numbers[:end], part[:end])
+            if over or left == 0:
                 return
-            yield number, TraceRecord(at, op, offset, size, device)
 
 
 @dataclass(slots=True)
@@ -128,72 +144,52 @@ class Survey:
     earlier: int = 0
 
     @classmethod
-    def of(cls, records: Iterable[tuple[int, TraceRecord]], memory: TraceMemory | None = None) -> Survey:
-        """Read all `records` with their numbers, and note them in `memory`."""
+    def of(cls, parts: Iterable[ChosenIos], memory: TraceMemory | None = None) -> Survey:
+        """Look at all chosen I/Os, and note them in `memory`."""
         survey = cls()
-        records = iter(records)
-        while batch := list(islice(records, _BATCH)):
-            found = list(map(itemgetter(1), batch))
-            if not survey._count_alike(batch, found):
-                for number, record in batch:
-                    survey._count(number, record)
-                found = [record for record in found if record.size > 0]
-            if memory is not None and found:
-                memory.note(found)
+        for numbers, ios in parts:
+            empty = ios.sizes <= 0
+            if empty.any():
+                survey.empty += int(empty.sum())
+                numbers, ios = numbers[~empty], ios[~empty]
+            if len(ios):
+                survey._count(numbers, ios)
+                if memory is not None:
+                    memory.note(ios)
         return survey
 
-    def _count_alike(self, batch: list[tuple[int, TraceRecord]], found: list[TraceRecord]) -> bool:
-        """Count a batch at once if it is plain: reads and writes of whole sectors, one device, in order."""
-        times, ops, starts, sizes, devices = zip(*found, strict=True)
-        device = devices[0]
-        if (
-            devices.count(device) < len(batch)
-            or not _PLAIN.issuperset(ops)
-            or min(sizes) <= 0
-            or reduce(or_, starts, reduce(or_, sizes)) % SECTOR
-            or times[0] < self.length_s
-            or list(times) != sorted(times)
-        ):
-            return False
-        self.length_s = times[-1]
-        self.records += len(batch)
-        self.reads += ops.count(READ)
-        self.bytes += sum(sizes)
-        extent = self.devices.setdefault(device, DeviceExtent())
-        extent.largest = max(extent.largest, *sizes)
-        ends = list(map(add, starts, sizes))
-        end = max(ends)
-        if end > extent.end:
-            extent.end, extent.number = end, batch[ends.index(end)][0]
-        return True
-
-    def _count(self, number: int, record: TraceRecord) -> None:
-        time_s, op, start, size, device = record
-        if size <= 0:
-            self.empty += 1
+    def _count(self, numbers: NDArray[np.int64], ios: TraceColumns) -> None:
+        """Count some I/Os, none of them empty."""
+        reached = np.maximum.accumulate(np.concatenate(([self.length_s], ios.times_s)))
+        self.earlier += int((ios.times_s < reached[:-1]).sum())
+        self.length_s = float(reached[-1])
+        self.records += len(ios)
+        counts = np.bincount(ios.ops, minlength=_OPS).tolist()
+        self.reads += counts[READ]
+        self.discards += counts[TRIM]
+        self.flushes += counts[FLUSH]
+        starts, sizes, unaligned = _whole_sectors(ios.offsets, ios.sizes)
+        self.unaligned += unaligned
+        moved = sizes if counts[READ] + counts[WRITE] == len(ios) else sizes[ios.ops <= WRITE]
+        self.bytes += int(moved.sum())
+        # An end may be 2^63.
+        ends = starts.astype(np.uint64) + sizes.astype(np.uint64)
+        if bool((ios.devices == ios.devices[0]).all()):
+            self._reach(ios.names[int(ios.devices[0])], numbers, ends, sizes)
             return
-        if (start | size) % SECTOR:
-            self.unaligned += 1
-            start, size = whole_sectors(start, size)
-        if time_s < self.length_s:
-            self.earlier += 1
-        else:
-            self.length_s = time_s
-        self.records += 1
-        self.reads += op == READ
-        if op == FLUSH:
-            self.flushes += 1
-        elif op == TRIM:
-            self.discards += 1
-        else:
-            self.bytes += size
-        extent = self.devices.get(device)
-        if extent is None:
-            extent = self.devices[device] = DeviceExtent()
-        if size > extent.largest:
-            extent.largest = size
-        if start + size > extent.end:
-            extent.end, extent.number = start + size, number
+        for device in dict.fromkeys(ios.devices.tolist()):
+            of_it = ios.devices == device
+            self._reach(ios.names[device], numbers[of_it], ends[of_it], sizes[of_it])
+
+    def _reach(
+        self, device: str, numbers: NDArray[np.int64], ends: NDArray[np.uint64], sizes: NDArray[np.int64]
+    ) -> None:
+        """Note how far some I/Os of a device reach."""
+        extent = self.devices.setdefault(device, DeviceExtent())
+        extent.largest = max(extent.largest, int(sizes.max()))
+        last = int(np.argmax(ends))
+        if int(ends[last]) > extent.end:
+            extent.end, extent.number = int(ends[last]), int(numbers[last])
 
 
 class TraceMemory:
@@ -210,50 +206,38 @@ class TraceMemory:
         Whether all that were noted are there.
     """
 
-    __slots__ = ("_devices", "_names", "_offsets", "_ops", "_sizes", "_times", "complete", "most")
+    __slots__ = ("_count", "_parts", "complete", "most")
 
     def __init__(self, most: int = REMEMBERED) -> None:
         self.most = most
         self.complete = True
-        self._forget()
+        self._parts: list[TraceColumns] = []
+        self._count = 0
 
-    def _forget(self) -> None:
-        self._times, self._ops = array("d"), array("b")
-        self._offsets, self._sizes, self._devices = array("q"), array("q"), array("l")
-        self._names: dict[str, int] = {}
-
-    def note(self, more: list[TraceRecord]) -> None:
-        """Remember more of them, at least one; if there are too many, forget them all."""
+    def note(self, more: TraceColumns) -> None:
+        """Remember more of them; if there are too many, forget them all."""
         if not self.complete:
             return
-        if len(self._times) + len(more) > self.most:
+        self._count += len(more)
+        self._parts.append(more)
+        if self._count > self.most:
             self.complete = False
-            self._forget()
-            return
-        times, ops, offsets, sizes, devices = zip(*more, strict=True)
-        self._times.extend(times)
-        self._ops.extend(ops)
-        self._offsets.extend(offsets)
-        self._sizes.extend(sizes)
-        names = self._names
-        self._devices.extend([names.setdefault(device, len(names)) for device in devices])
+            self._parts = []
 
-    def records(self) -> Iterator[TraceRecord]:
+    def columns(self) -> Iterator[TraceColumns]:
         """All that were noted, in their order."""
-        names = list(self._names)
-        devices = (names[number] for number in self._devices)
-        made = partial(tuple.__new__, TraceRecord)
-        return map(made, zip(self._times, self._ops, self._offsets, self._sizes, devices, strict=True))
-
-    def ios(self) -> Iterator[TraceIo]:
-        """The same where they are, whatever their device."""
-        return zip(self._times, self._ops, self._offsets, self._sizes, strict=True)
+        return iter(self._parts)
 
 
-def whole_sectors(offset: int, size: int) -> tuple[int, int]:
-    """Offset and size of the sectors of 512 bytes that a range touches."""
-    start = offset // SECTOR * SECTOR
-    return start, -(-(offset + size) // SECTOR) * SECTOR - start
+def _whole_sectors(
+    offsets: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Offsets and sizes of the sectors of 512 bytes that ranges touch, and how many did not begin and end at one."""
+    unaligned = int(((offsets | sizes) % SECTOR != 0).sum())
+    if not unaligned:
+        return offsets, sizes, 0
+    before = offsets % SECTOR
+    return offsets - before, -(-(before + sizes) // SECTOR) * SECTOR, unaligned
 
 
 class Placement:
@@ -305,35 +289,47 @@ class Placement:
                 allowed = f"expected: within {of}; or --fit wrap, --fit scale"
                 raise InputError("trace", found, allowed if parts == 1 else f"{allowed}, or one --device")
 
-    def __call__(self, record: TraceRecord) -> TraceIo:
-        """The record as an I/O to the target."""
-        time_s, op, offset, size, device = record
-        if (offset | size) % SECTOR:
-            offset, size = whole_sectors(offset, size)
+    def ios(self, part: TraceColumns) -> TraceIos:
+        """Some I/Os as they go to the target."""
+        offsets, sizes, _ = _whole_sectors(part.offsets, part.sizes)
+        if not self.stays:
+            places = np.empty_like(offsets)
+            for device in np.unique(part.devices).tolist():
+                of_it = part.devices == device
+                places[of_it] = self._placed(part.names[device], offsets[of_it], sizes[of_it])
+            offsets = places
+        return TraceIos(part.times_s.tolist(), part.ops.tolist(), offsets.tolist(), sizes.tolist())
+
+    def _placed(self, device: str, offsets: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where I/Os of one device go on the target."""
         end, room = self._ends[device], self.room
-        place = offset
+        places = offsets
         if end > room:
             if self._fit == "scale":
-                piece, inside = divmod(offset, PIECE)
-                place = piece * room // end * PIECE + inside
+                pieces = [piece * room // end for piece in (offsets // PIECE).tolist()]
+                places = np.array(pieces, dtype=np.int64) * PIECE + offsets % PIECE
             else:
-                place = offset % room
-            place = min(place, room - size)
-            self.moved += place != offset
-        return time_s, op, self.starts[device] + place, size
+                places = offsets % room
+            places = np.minimum(places, room - sizes)
+            self.moved += int((places != offsets).sum())
+        return self.starts[device] + places
 
 
 def placed(
-    source: Callable[[], Iterable[TraceRecord]],
+    source: Callable[[], Iterable[TraceColumns]],
     selection: Selection,
     survey: Survey,
     place: Placement,
     memory: TraceMemory | None = None,
-) -> Iterator[TraceIo]:
-    """The surveyed I/Os as they go to the target, from `memory` or read one by one from `source`."""
+) -> Iterator[TraceIos]:
+    """The surveyed I/Os as they go to the target, from `memory` or read again from `source`."""
     if memory is not None and memory.complete:
-        if place.stays:
-            return memory.ios()
-        return map(place, memory.records())
-    chosen = (record for _, record in selection.of(source()) if record.size > 0)
-    return map(place, islice(chosen, survey.records))
+        parts = memory.columns()
+    else:
+        parts = (part.ios[part.ios.sizes > 0] for part in selection.of(source()))
+    return (place.ios(part) for part in parts)
+
+
+def _number_of(device: str, names: Sequence[str]) -> int:
+    """The number of a device's name, -1 if there is none."""
+    return names.index(device) if device in names else -1

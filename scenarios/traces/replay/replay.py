@@ -25,7 +25,7 @@ from ...running.base.sample import Sample
 from ...running.load_windows import MOST, LoadWindows
 from ...running.steady_state import LEAST_IOS, backlog_grows
 from ...running.summary import latency_figures, prediction_of
-from ..formats.record import TraceRecord
+from ..formats.record import TraceColumns
 from .discards import TraceDiscards
 from .flushes import FlushedDevice
 from .per_request import RequestLog
@@ -221,7 +221,7 @@ class ReplayRun(Run):
 
 def replay(
     scenario: ScenarioSpec,
-    source: Callable[[], Iterable[TraceRecord]],
+    source: Callable[[], Iterable[TraceColumns]],
     options: ReplayOptions,
     watch: Callable[[Run], None] | None = None,
     thinks: Callable[[], Iterator[float]] | None = None,

@@ -394,4 +394,5 @@ def test_seconds_become_nanoseconds(tmp_path: Path, text: str, expected: int) ->
     trace = tmp_path / "one.spc"
     trace.write_text(f"0,8,4096,r,{text}\n")
     with closing(Source(trace)) as source:
-        assert [moment for moment, *_ in FORMATS["spc"].read(source)] == [expected]
+        (columns,) = FORMATS["spc"].read(source)
+        assert source.since(0) + columns.times_ns.tolist()[0] == expected

@@ -10,7 +10,7 @@ from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import READ, TRIM, WRITE
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.traces.formats.record import TraceRecord
+from raidsim.scenarios.traces.formats.record import TraceRecord, columns_of
 from raidsim.scenarios.traces.replay.replay import ReplayOptions, replay
 
 from ...fio.fio_runs import only
@@ -76,7 +76,7 @@ def records() -> list[TraceRecord]:
 @pytest.mark.parametrize("depth", [None, 2])
 def test_discards_of_a_trace_are_replayed(depth: int | None) -> None:
     """Nine I/Os, of which three discards, which are no data; at their times as well as one after the other."""
-    done = replay(spec("level: raid10"), records, ReplayOptions(depth=depth))
+    done = replay(spec("level: raid10"), lambda: columns_of(records()), ReplayOptions(depth=depth))
     assert (done.survey.records, done.survey.discards, done.completed) == (9, 3, 9)
     assert done.survey.bytes == 6 * MIB // 2
     assert "discards: 3 of the I/Os" in done.notes
@@ -85,11 +85,11 @@ def test_discards_of_a_trace_are_replayed(depth: int | None) -> None:
 
 def test_discards_of_a_trace_are_left_out_where_they_cannot_be() -> None:
     """On RAID 5 as it usually is: counted, with the reason, and the rest is replayed."""
-    done = replay(spec("level: raid5"), records, ReplayOptions())
+    done = replay(spec("level: raid5"), lambda: columns_of(records()), ReplayOptions())
     assert (done.survey.records, done.survey.discards, done.completed) == (6, 0, 6)
     assert any(note.startswith("discards left out: 3; md0 passes discards on only with") for note in done.notes)
     with pytest.raises(InputError, match="discards and nothing else"):
-        replay(spec("level: raid10"), lambda: records()[1:2], ReplayOptions())
+        replay(spec("level: raid10"), lambda: columns_of(records()[1:2]), ReplayOptions())
 
 
 @pytest.mark.parametrize(

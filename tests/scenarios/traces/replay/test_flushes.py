@@ -7,7 +7,7 @@ import pytest
 from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import FLUSH, WRITE
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.traces.formats.record import TraceRecord
+from raidsim.scenarios.traces.formats.record import TraceRecord, columns_of
 from raidsim.scenarios.traces.replay.replay import Replay, ReplayOptions, replay
 
 DRIVE = """
@@ -25,7 +25,7 @@ def replayed(flushes: bool, more: str = "") -> Replay:
         if flushes:
             records.append(TraceRecord(0.0, FLUSH, 0, 512, "md0"))
     spec = document_from(DRIVE.format(more=more)).spec()
-    return replay(spec, lambda: iter(records), ReplayOptions(depth=1))
+    return replay(spec, lambda: columns_of(records), ReplayOptions(depth=1))
 
 
 def test_a_flush_waits_for_the_medium() -> None:
@@ -47,4 +47,4 @@ def test_flushes_and_nothing_else_are_refused() -> None:
     """Protects from a rate of nothing."""
     spec = document_from(DRIVE.format(more="")).spec()
     with pytest.raises(InputError, match="flushes and nothing else"):
-        replay(spec, lambda: iter([TraceRecord(0.0, FLUSH, 0, 512, "md0")]), ReplayOptions())
+        replay(spec, lambda: columns_of([TraceRecord(0.0, FLUSH, 0, 512, "md0")]), ReplayOptions())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
 from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import FLUSH, READ, TRIM, WRITE
-from raidsim.scenarios.traces.formats.record import TraceRecord
+from raidsim.model.loads.trace_ios import TraceIos
+from raidsim.scenarios.traces.formats.record import TraceColumns, TraceRecord, columns_of
 from raidsim.scenarios.traces.replay.placement import PIECE, Fit, Placement, Selection, Survey, TraceMemory, placed
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -22,14 +24,20 @@ def record(time_s: float = 0.0, offset: int = 0, size: int = 4 * KIB, device: st
 
 def survey(*records: TraceRecord) -> Survey:
     """Of all of them."""
-    return Survey.of(Selection().of(records))
+    return Survey.of(Selection().of(columns_of(records)))
+
+
+def sent(parts: Iterable[TraceIos]) -> list[tuple[float, int, int, int]]:
+    """The I/Os one by one."""
+    return [io for part in parts for io in zip(part.times_s, part.ops, part.offsets, part.sizes, strict=True)]
 
 
 def places(*records: TraceRecord, capacity: int, fit: Fit = "refuse") -> list[tuple[int, int]]:
     """Where they go on a device of so many bytes."""
     found = survey(*records)
     place = Placement(found, "md0", capacity, fit)
-    return [(offset, size) for _, _, offset, size in placed(lambda: records, Selection(), found, place)]
+    ios = sent(placed(lambda: columns_of(records), Selection(), found, place))
+    return [(offset, size) for _, _, offset, size in ios]
 
 
 def test_a_survey_counts() -> None:
@@ -46,7 +54,7 @@ def test_a_survey_counts() -> None:
 
 
 @pytest.mark.parametrize("special", ["none", "device", "discard", "flush", "earlier", "unaligned", "empty"])
-def test_a_survey_of_a_batch_is_that_of_its_records(special: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_survey_of_a_batch_is_that_of_its_records(special: str) -> None:
     """Protects a survey in batches from counting anything differently than one record after the other."""
     draws = random.Random(special)
     records = [record(0.1 * number, draws.randrange(100) * KIB, op=draws.choice([READ, WRITE])) for number in range(9)]
@@ -60,12 +68,10 @@ def test_a_survey_of_a_batch_is_that_of_its_records(special: str, monkeypatch: p
     }
     records[5] = records[5]._replace(**changes.get(special, {}))
     found = []
-    for batch, alike in ((4, None), (9, None), (4, lambda *_: False)):
-        monkeypatch.setattr("raidsim.scenarios.traces.replay.placement._BATCH", batch)
-        if alike is not None:
-            monkeypatch.setattr(Survey, "_count_alike", alike)
+    for most in (1, 4, 9):
         memory = TraceMemory()
-        found.append((Survey.of(Selection().of(records), memory), list(memory.records())))
+        surveyed = Survey.of(Selection().of(columns_of(records, most)), memory)
+        found.append((surveyed, [each for part in memory.columns() for each in part.records()]))
     assert found[0] == found[1] == found[2]
     assert [each.size > 0 for each in found[0][1]].count(True) == found[0][0].records
 
@@ -73,9 +79,12 @@ def test_a_survey_of_a_batch_is_that_of_its_records(special: str, monkeypatch: p
 def test_what_is_chosen() -> None:
     """One device, its first records, the first seconds; time begins with the first that is chosen."""
     records = [record(0.0, device="b"), *(record(10.0 + number) for number in range(5))]
-    chosen = [(number, each.time_s) for number, each in Selection("a", limit=3).of(records)]
-    assert chosen == [(2, 0.0), (3, 1.0), (4, 2.0)]
-    assert [each.time_s for _, each in Selection("a", last_s=1.5).of(records)] == [0.0, 1.0]
+    for most in (1, 4, 100):
+        parts = list(Selection("a", limit=3).of(columns_of(records, most)))
+        assert [number for part in parts for number in part.numbers.tolist()] == [2, 3, 4]
+        assert [time for part in parts for time in part.ios.times_s.tolist()] == [0.0, 1.0, 2.0]
+        parts = list(Selection("a", last_s=1.5).of(columns_of(records, most)))
+        assert [time for part in parts for time in part.ios.times_s.tolist()] == [0.0, 1.0]
 
 
 def test_parts_of_sectors_are_rounded_outwards() -> None:
@@ -127,15 +136,15 @@ def test_a_short_trace_is_read_once(most: int, read: int) -> None:
     records = [record(0.0, MIB, device="b"), record(1.0, 0, 0), record(1.0, 0, 512, op=WRITE), record(2.0, 8 * KIB)]
     passes = 0
 
-    def source() -> list[TraceRecord]:
+    def source() -> Iterator[TraceColumns]:
         nonlocal passes
         passes += 1
-        return records
+        return columns_of(records)
 
     memory, selection = TraceMemory(most), Selection()
     found = Survey.of(selection.of(source()), memory)
     place = Placement(found, "md0", 4 * MIB)
-    assert list(placed(source, selection, found, place, memory)) == [
+    assert sent(placed(source, selection, found, place, memory)) == [
         (0.0, READ, MIB, 4 * KIB),
         (1.0, WRITE, 2 * MIB, 512),
         (2.0, READ, 2 * MIB + 8 * KIB, 4 * KIB),
@@ -144,13 +153,13 @@ def test_a_short_trace_is_read_once(most: int, read: int) -> None:
 
 
 def test_ios_that_stay_are_taken_as_they_are() -> None:
-    """Protects the fast way of a trace of one device that fits: the same I/Os as by placing each."""
+    """Protects the fast way of a trace of one device that fits: every I/O goes to where it went."""
     records = [record(0.5 * number, number * MIB, op=WRITE) for number in range(4)]
     memory = TraceMemory()
-    place = Placement(Survey.of(Selection().of(records), memory), "md0", 4 * MIB)
+    place = Placement(Survey.of(Selection().of(columns_of(records)), memory), "md0", 4 * MIB)
     assert place.stays
-    taken = list(placed(lambda: records, Selection(), Survey(), place, memory))
-    assert taken == [place(each) for each in records]
+    taken = sent(placed(lambda: columns_of(records), Selection(), Survey(), place, memory))
+    assert taken == [(each.time_s, each.op, each.offset, each.size) for each in records]
     assert not Placement(survey(record(offset=511)), "md0", 4 * MIB).stays
     assert not Placement(survey(record(offset=8 * MIB)), "md0", 4 * MIB, "wrap").stays
     assert not Placement(survey(*records, record(5.0, device="b")), "md0", 8 * MIB).stays
