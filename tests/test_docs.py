@@ -25,6 +25,7 @@ from raidsim.tests.manual_pages import (
     raidsim_command,
 )
 from raidsim.tests.refresh_pages import refreshed
+from raidsim.tests.test_vocabulary import prose
 
 EXAMPLES = [
     (page.relative_to(DOCS).as_posix(), each) for page in pages() if not files(page) for each in examples_of(page)
@@ -84,6 +85,12 @@ def test_python_of_the_decisions_asks_what_can_be_asked(monkeypatch: pytest.Monk
         exec(code, {})
     assert len(codes) == 5
     assert len(asked) == 2 + 2 + 2 + 4 + 1
+
+
+def test_the_manual_stays_short() -> None:
+    """Protects readers from pages that repeat each other: what is said is below 75,000 words, without examples."""
+    said = [prose(page.read_text(encoding="utf-8")) for page in [*pages(), *ROOT.glob("*.md")]]
+    assert sum(len(line.split()) for text in said for line in text.splitlines() if not line.startswith("|")) < 75_000
 
 
 def test_what_a_page_leaves_out_is_no_excuse_for_the_rest() -> None:
