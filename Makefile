@@ -8,13 +8,14 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-bui
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
-.PHONY: help predict test web extensions chromium clients check bench compiled fuzz faults golden mutants pages docs sbom audit clean
+.PHONY: help predict test web extensions chromium clients check drift bench compiled fuzz faults golden mutants pages docs sbom audit clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
 	@echo "make test      all tests"
 	@echo "make web       the explorer in a browser (OPTIONS='--port 8600')"
 	@echo "make check     lint, format, types, security and the quick tests"
+	@echo "make drift     predict all studies and compare with the kept table; goes on where it was stopped"
 	@echo "make bench     how fast the simulator itself is"
 	@echo "make compiled  the hot modules as C extensions, as make predict and test have them; make check uses the source"
 	@echo "make fuzz      every reader of files under a fuzzer (SECONDS_EACH=60)"
@@ -58,6 +59,9 @@ check: .venv/dev.stamp
 	@# It warns of every node of a line that is marked; shown if anything is found.
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive . 2>.venv/bandit.log || { cat .venv/bandit.log; exit 1; }
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
+
+drift: extensions
+	$(BIN)/raidsim drift
 
 bench: .venv/run.stamp
 	$(BIN)/python -m benchmarks

@@ -63,6 +63,7 @@ COMMANDS = {
     "links": (".commands.links:links_command", "List the buses, adapters and networks in the catalogue."),
     "file-systems": (".commands.file_systems:file_systems_command", "List the file systems in the catalogue."),
     "study": (".commands.study:study_command", "Begin a study from fio's reports, or check one."),
+    "drift": (".commands.validate:drift_command", "Say what a change has moved in the studies."),
     "studies": (".commands.study:studies_command", "List the published benchmark reports in the catalogue."),
 }
 

@@ -57,6 +57,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("validation/conformance/md",),
     ("validation/conformance/workloads", "validation/conformance/file_systems", "validation/prediction"),
     ("validation/report",),
+    ("validation/drift",),
     ("api/support",),
     ("api/pictures",),
     ("api", "serve"),

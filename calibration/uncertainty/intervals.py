@@ -21,6 +21,7 @@ from ..fit.search import PREDICTED
 from ..study.cell import Cell
 from ..study.study import StudySpec
 from .discrepancy import (
+    COVERED,
     CellError,
     DiscrepancyTable,
     FigureClass,
@@ -55,6 +56,11 @@ class HalfWidth:
     def document(self) -> dict[str, float]:
         """The part of a cell in ``raidsim predict --json``."""
         return {"parameters": self.parameters, "noise": self.noise, "model": self.model}
+
+
+def interval_score(low: float, high: float, measured: float) -> float:
+    """The interval score of a 90 % interval (Gneiting and Raftery, JASA 102, 2007): length plus penalty outside."""
+    return high - low + 2 / (1 - COVERED) * max(low - measured, measured - high, 0.0)
 
 
 class Intervals:

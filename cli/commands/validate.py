@@ -1,9 +1,9 @@
-"""`raidsim validate`: the one report that shows how right raidsim is."""
+"""`raidsim validate` and `raidsim drift`: how right raidsim is, and whether a change has moved that."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,11 +15,14 @@ from ...api.support.progress import progress_bar, progress_text
 from ...api.support.unfinished import evaluating
 from ...calibration.simulation.evaluator import Evaluator
 from ...calibration.simulation.touched_runs import all_switches, chosen_switches
-from ...calibration.study.study import StudySpec, chosen_studies
+from ...calibration.study.study import StudySpec, chosen_studies, load_study
 from ...model.core.errors import InputError
 from ...validation.conformance.run import check_kind, kinds_to_run
 from ...validation.conformance.totals import ConformanceTotals, totals_from_file, totals_of
 from ...validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
+from ...validation.drift.pages import written
+from ...validation.drift.quick import LIMIT, QUICK, QuickSet, load_quick, quick_figures
+from ...validation.drift.table import TABLE, load_study_table, study_table
 from ...validation.prediction.leave_out import LeftOut, can_leave_out, leave_out
 from ...validation.prediction.without import Without
 from ...validation.report.html import html_report
@@ -88,6 +91,9 @@ def validate_command(
         typer.echo(json.dumps(made.document()))
     else:
         print_report(tables_console(), made)
+        kept = load_study_table()
+        if not kept.current(load_quick()):
+            typer.echo(f"The tables in the manual are of another model ({kept.model}, {kept.date}): raidsim drift")
     if failed or (totals is not None and not totals.reached):
         raise typer.Exit(1)
 
@@ -153,3 +159,92 @@ def _conformance() -> ConformanceTotals:
         with progress_text(f"conformance, {kind.name}") as progress:
             results.append(check_kind(kind, truth.by_kind[kind.name], progress))
     return totals_of(results)
+
+
+def drift_command(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only the quick set: two or three figures of each study.")
+    ] = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Keep what is found; with --quick it needs --reason.")
+    ] = False,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="TEXT", help="Why results of the quick set changed.")
+    ] = None,
+    pages: Annotated[
+        bool, typer.Option("--pages", help="Only write the manual's figures from what is kept; nothing is predicted.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
+) -> None:
+    """Compare predictions of the published reports with those that are kept, and say what moved."""
+    if reason is not None and not (quick and record):
+        raise InputError("--reason", "no --quick --record", "expected: together with both")
+    if quick and record and reason is None:
+        raise InputError("--record", "no --reason", "expected: --reason with why results changed")
+    if pages:
+        _pages()
+        return
+    moved = _drift_of_quick(reason) if quick else _drift_of_all(record, workers)
+    if record:
+        _pages()
+    elif moved:
+        raise typer.Exit(1)
+
+
+def _pages() -> None:
+    for path in written():
+        typer.echo(f"{path.name}: its figures are written anew")
+
+
+def _drift_of_quick(reason: str | None) -> bool:
+    """Predict the quick set; whether a change of it is not kept yet."""
+    kept = load_quick()
+    found: dict[str, dict[str, float]] = {}
+    with progress_bar("quick set") as progress:
+        for number, (study, cells) in enumerate(kept.figures.items()):
+            progress(number, len(kept.figures))
+            found[study] = quick_figures(load_study(study), cells)
+    if reason is not None:
+        kept.changed(found, reason).save(QUICK)
+        return False
+    return _told(kept, found)
+
+
+def _told(kept: QuickSet, found: Mapping[str, Mapping[str, float]]) -> bool:
+    for each in kept.moved(found):
+        change = 100 * (each.new / each.old - 1)
+        typer.echo(f"{each.study}: {each.cell}: {each.old:.6g} -> {each.new:.6g} ({change:+.1f} %)")
+    differs = kept.differs(found)
+    if not differs:
+        typer.echo("The quick set is what is kept, to the last digit.")
+        return False
+    typer.echo(
+        f"{len(differs)} figures of the quick set changed, {len(kept.moved(found))} of them by more than "
+        f"{100 * LIMIT:.0f} %. If that is right: raidsim drift --quick --record --reason 'why results changed'"
+    )
+    return True
+
+
+def _drift_of_all(record: bool, workers: int | None) -> bool:
+    """Predict all studies; whether the kept table is not theirs."""
+    studies = chosen_studies((), True)
+    with evaluating(workers, "drift", [study.id for study in studies]) as evaluator:
+        comparisons, failed = predict_studies(studies, evaluator, False)
+    kept_quick = load_quick()
+    made = study_table(report(comparisons, failed=failed), kept_quick)
+    kept = load_study_table()
+    told = kept.differs(made)
+    for line in told:
+        typer.echo(line)
+    if record:
+        made.save(TABLE)
+        return False
+    if not kept.current(kept_quick):
+        typer.echo(f"The kept table is of another model, {kept.model} of {kept.date}.")
+    elif not told:
+        typer.echo("The kept table is what this model gives.")
+        return False
+    typer.echo("If that is right: raidsim drift --record")
+    return True

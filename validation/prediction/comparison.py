@@ -23,7 +23,7 @@ from ...calibration.study.reported import mean_of, repeated, reported
 from ...calibration.study.runs import RunBuilder
 from ...calibration.study.study import StudySpec
 from ...calibration.uncertainty.discrepancy import COVERED, DiscrepancyTable, load_table
-from ...calibration.uncertainty.intervals import HalfWidth, Intervals
+from ...calibration.uncertainty.intervals import HalfWidth, Intervals, interval_score
 from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.running.base.sample import Sample, with_common_scales
 
@@ -81,6 +81,19 @@ class Compared:
     def covered(self) -> bool:
         """Whether the measured value lies in the interval."""
         return self.low <= self.measured <= self.high
+
+    @property
+    def width(self) -> float:
+        """The factor between the prediction and an end of its interval (both are at the same distance in ln)."""
+        return math.sqrt(self.high / self.low)
+
+    @property
+    def score(self) -> float:
+        """The interval score of ln(figure): the interval's length, and 2 / 0.1 times how far the measured value is out.
+
+        A proper score (Gneiting and Raftery, JASA 102, 2007, section 6.2): its mean is least for the true quantiles.
+        """
+        return interval_score(math.log(self.low), math.log(self.high), math.log(self.measured))
 
     @property
     def unit(self) -> str:
@@ -333,10 +346,19 @@ def _busiest(prediction: Prediction) -> str:
 
 
 def summarise(cells: Iterable[Compared]) -> dict[str, Any]:
-    """``{"n", "median_error_pct", "p90_error_pct", "worst_error_pct", "coverage_pct"}``; None without cells."""
+    """Errors, and how well the intervals hold; None without cells.
+
+    Returns
+    -------
+    dict
+        ``{"n", "median_error_pct", "p90_error_pct", "worst_error_pct", "coverage_pct", "width", "score"}``. "width" is
+        the median factor between a prediction and an end of its interval. "score" is the mean interval score of
+        ln(figure), smaller for intervals that are narrow and hold.
+    """
     chosen = list(cells)
     if not chosen:
-        empty = dict.fromkeys(("median_error_pct", "p90_error_pct", "worst_error_pct", "coverage_pct"))
+        fields = ("median_error_pct", "p90_error_pct", "worst_error_pct", "coverage_pct", "width", "score")
+        empty = dict.fromkeys(fields)
         return {"n": 0, **empty}
     errors = np.array([compared.error_pct for compared in chosen])
     return {
@@ -345,6 +367,8 @@ def summarise(cells: Iterable[Compared]) -> dict[str, Any]:
         "p90_error_pct": float(np.percentile(errors, 90)),
         "worst_error_pct": float(errors.max()),
         "coverage_pct": 100.0 * sum(compared.covered for compared in chosen) / len(chosen),
+        "width": float(np.median([compared.width for compared in chosen])),
+        "score": float(np.mean([compared.score for compared in chosen])),
     }
 
 

@@ -86,7 +86,7 @@ def test_a_drive_keeps_what_it_can_have(field: str, value: Any) -> None:
 
 
 def test_a_size_that_is_no_whole_number_of_sectors_keeps_its_bytes() -> None:
-    """The counter-test: sectors are not forced on what the description gives in bytes; an RLL record may be any size."""
+    """The counter-test: sectors are not forced on what is given in bytes; an RLL record may be any size."""
     spec = load_study("gentoo-2004").machine.drives["hde"].hard_disk()
     odd = spec.model_copy(update={"look_ahead": 1000})
     assert possible_value(odd, "look_ahead", 1.5) == 1500
