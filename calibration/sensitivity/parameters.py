@@ -372,4 +372,3 @@ def with_factors(
             here = here["overrides"]
         here[address[-1]] = value
     return changed(scenario, data)
-

@@ -155,4 +155,3 @@ class ChangedParts:
         for field, factor in self._file_systems.get(mounted.kind, {}).items():
             changed["overrides"][field] = possible_value(mounted.settings(), field, factor)
         return changed
-
