@@ -192,7 +192,7 @@ class Source:
                 yield stripped
 
     def count_lines(self, count: int) -> int:
-        """Note that so many lines of a block are read; returns the number of the line before them."""
+        """Count the lines of a block that is read; return the number of the line before them."""
         before = self._number
         self._number += count
         return before
