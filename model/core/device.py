@@ -171,6 +171,11 @@ class Device:
         return 0
 
 
+def unplugs(device: Device) -> bool:
+    """Whether the device may do something when it is unplugged: an array of drives asks only those that may."""
+    return type(device).unplug is not Device.unplug
+
+
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Wrapper(Device):
     """A device that stands on another one and passes everything on to it.

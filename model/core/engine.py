@@ -11,7 +11,6 @@ compiled, and no entry needs a tuple or a number in it.
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Callable, Generator, Iterable
 from math import inf
 from typing import Any, Final
@@ -22,11 +21,8 @@ from simpy.events import NORMAL, URGENT, AllOf, AnyOf, Event, Process, Timeout
 
 from .random_streams import RandomStreams
 from .request import Completion, Request
+from .search import left_of_float, right_of_float
 from .timed import Timed, TimedCall, TimedEvent, nothing
-
-# Final, so that compiled code does not look it up at every call.
-bisect_left: Final = bisect.bisect_left
-bisect_right: Final = bisect.bisect_right
 
 _KEPT: Final = 256
 """Entries of the queue that have happened are removed when there are this many of them."""
@@ -81,7 +77,7 @@ class Engine:
             times.append(at)
             self._entries.append(request)
         else:
-            index = bisect_right(times, at, self._head)
+            index = right_of_float(times, at, self._head)
             times.insert(index, at)
             self._entries.insert(index, request)
 
@@ -99,7 +95,7 @@ class Engine:
     def insert(self, at: float, entry: Timed) -> None:
         """Let an entry of normal priority happen at absolute time `at` (s)."""
         times = self._times
-        index = len(times) if not times or at >= times[-1] else bisect_right(times, at, self._head)
+        index = len(times) if not times or at >= times[-1] else right_of_float(times, at, self._head)
         times.insert(index, at)
         self._entries.insert(index, entry)
 
@@ -121,7 +117,7 @@ class Engine:
             self.insert(at, timed)
             return
         times, entries = self._times, self._entries
-        index = bisect_left(times, at, self._head)
+        index = left_of_float(times, at, self._head)
         while index < len(times) and times[index] == at:
             entry = entries[index]
             if not isinstance(entry, TimedEvent) or entry.priority > priority:
@@ -208,7 +204,7 @@ class Engine:
         It takes no number of an event, so a run that is looked at on its way counts as many events as one that is not.
         """
         stop = TimedCall(nothing)
-        index = bisect_left(self._times, at, self._head)
+        index = left_of_float(self._times, at, self._head)
         self._times.insert(index, at)
         self._entries.insert(index, stop)
         self._removed -= 1

@@ -6,14 +6,10 @@
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Iterator
 from itertools import chain
-from typing import Final
 
-# Final, so that compiled code does not look it up at every call.
-bisect_left: Final = bisect.bisect_left
-bisect_right: Final = bisect.bisect_right
+from .search import left_of, right_of
 
 MOST_EXTENTS = 512
 """An :class:`ExtentSet` splits a flat set that has more extents."""
@@ -54,7 +50,7 @@ class FlatExtentSet:
             return 0
         # What the new extent overlaps or touches lies in front of `last`. One search finds it: a second one would read
         # as many numbers from all over the memory again.
-        last = bisect_right(starts, end)
+        last = right_of(starts, end)
         if not last or ends[last - 1] < start:
             starts.insert(last, start)
             ends.insert(last, end)
@@ -87,8 +83,8 @@ class FlatExtentSet:
         if start >= end:
             return 0
         starts, ends = self.starts, self.ends
-        first = bisect_right(ends, start)
-        last = bisect_left(starts, end)
+        first = right_of(ends, start)
+        last = left_of(starts, end)
         if first >= last:
             return 0
         if starts[first] == start and ends[first] >= end:
@@ -117,21 +113,21 @@ class FlatExtentSet:
 
     def run_from(self, position: int) -> int:
         """End of the extent that holds `position`, or `position` itself if none does."""
-        i = bisect_right(self.starts, position) - 1
+        i = right_of(self.starts, position) - 1
         if i >= 0 and self.ends[i] > position:
             return self.ends[i]
         return position
 
     def run_to(self, position: int) -> int:
         """Start of the extent that holds the byte before `position`, or `position` itself if none does."""
-        i = bisect_left(self.starts, position) - 1
+        i = left_of(self.starts, position) - 1
         if i >= 0 and self.ends[i] >= position:
             return self.starts[i]
         return position
 
     def next_start(self, position: int) -> int | None:
         """Start of the first extent at or after `position`."""
-        i = bisect_left(self.starts, position)
+        i = left_of(self.starts, position)
         return self.starts[i] if i < len(self.starts) else None
 
     def parts(self, start: int, end: int) -> list[tuple[int, int, bool]]:
@@ -139,7 +135,7 @@ class FlatExtentSet:
         if start >= end:
             return []
         starts, ends = self.starts, self.ends
-        i = bisect_right(starts, start)
+        i = right_of(starts, start)
         if i and ends[i - 1] > start:
             i -= 1
             if ends[i] >= end:
@@ -164,7 +160,7 @@ class FlatExtentSet:
 
     def overlaps(self, start: int, end: int) -> bool:
         """Whether any byte of [start, end) is in the set."""
-        i = bisect_right(self.ends, start)
+        i = right_of(self.ends, start)
         return i < len(self.starts) and self.starts[i] < end
 
     def first(self) -> tuple[int, int]:
@@ -211,7 +207,7 @@ class ExtentSet:
 
     def _at(self, position: int) -> int:
         """Number of the flat set that holds `position` if any does: the last that starts at or before it."""
-        number = bisect_right(self._heads, position) - 1
+        number = right_of(self._heads, position) - 1
         return number if number > 0 else 0
 
     def _split(self, number: int) -> None:
@@ -275,7 +271,7 @@ class ExtentSet:
             gone = only.remove(start, end)
         elif start < end:
             heads, number = self._heads, self._at(start)
-            for each in range(bisect_left(heads, end) - 1, number - 1, -1):
+            for each in range(left_of(heads, end) - 1, number - 1, -1):
                 block = flat[each]
                 gone += block.remove(start, end)
                 if block.starts:

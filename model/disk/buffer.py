@@ -13,17 +13,14 @@ Ganger, "Automated disk drive characterization", CMU-CS-99-176, 1999):
 
 from __future__ import annotations
 
-import bisect
 from abc import abstractmethod
 from typing import Final
 
+from ..core.search import right_of
 from .destaging import WritingHead
 from .geometry import SECTOR, Geometry
 from .seek import SeekCurve
 from .segments import ParkedSegments, Segment
-
-# Final, so that compiled code does not look it up at every call.
-bisect_right: Final = bisect.bisect_right
 
 EMPTY: Final = -1
 """``Segment.reach`` of a segment that holds nothing."""
@@ -166,7 +163,7 @@ class BufferedHead(WritingHead):
         """First byte of what passed under the head in `wait` (s) before `offset`, on its track, and fits a segment."""
         geometry = self.geometry
         start = geometry.track_start(offset)
-        rate = 1.0 / self._rows[bisect_right(self._edges, offset) - 1][1] * self._inverse_revolution
+        rate = 1.0 / self._rows[right_of(self._edges, offset) - 1][1] * self._inverse_revolution
         passed = int(wait * rate) // SECTOR * SECTOR
         return max(start, offset - min(passed, self._segment_bytes))
 

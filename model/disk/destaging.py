@@ -14,18 +14,15 @@ write command stack or the buffer is full, and may be reordered):
 
 from __future__ import annotations
 
-import bisect
 from abc import abstractmethod
-from collections import deque
+from math import floor
 from typing import Final
 
+from ..core.search import right_of
 from .geometry import Geometry
 from .head import EARLY, Head
 from .seek import SeekCurve
-from .segments import DirtyExtents
-
-# Final, so that compiled code does not look it up at every call.
-bisect_right: Final = bisect.bisect_right
+from .segments import DirtyExtents, Place
 
 DESTAGE_UNIT: Final = 128 * 1024
 """Bytes of an extent written before the head looks at commands again."""
@@ -33,22 +30,15 @@ SWEEP_WINDOW: Final = 8
 """Extents ahead of the sweep among which the soonest reached is written first."""
 
 
-class _Place:
-    """Where an extent lies on the platters.
+class Destaged:
+    """A destage write: when it is over (s), and the bytes that it writes."""
 
-    Attributes
-    ----------
-    cylinder, turns
-        Of its start.
-    end, last_cylinder, end_turns
-        End (bytes) of its first unit of destaging, and cylinder and turns there.
-    """
+    __slots__ = ("done", "end", "start")
 
-    __slots__ = ("cylinder", "end", "end_turns", "last_cylinder", "turns")
-
-    def __init__(self, end: int, span: tuple[int, float, int, float]) -> None:
+    def __init__(self, done: float, start: int, end: int) -> None:
+        self.done = done
+        self.start = start
         self.end = end
-        self.cylinder, self.turns, self.last_cylinder, self.end_turns = span
 
 
 class WritingHead(Head):
@@ -83,7 +73,6 @@ class WritingHead(Head):
         "_batch_bytes",
         "_freeing",
         "_leaving",
-        "_spans",
         "_sweep",
         "_sweep_s",
         "_sweep_turns",
@@ -113,9 +102,8 @@ class WritingHead(Head):
         self._batch = 0  # bytes left of it
         self.dirty = DirtyExtents()
         self.in_flight = 0
-        self._freeing: deque[tuple[float, int, int]] = deque()  # destage writes under way: when over, from, to
+        self._freeing: list[Destaged] = []  # destage writes under way, in order
         self._leaving = 0  # bytes in `_freeing`
-        self._spans: dict[int, _Place] = {}  # by start
         self._sweep = 0  # offset at which the last write to the platters ended
         self._sweep_s = -1.0  # and when
         self._sweep_turns = 0.0  # and where: Geometry.turns_at_end()
@@ -174,7 +162,7 @@ class WritingHead(Head):
         """Whether a write fits into the write buffer at time `at` (s)."""
         self.settle(at)
         freeing = self._freeing
-        if freeing and freeing[0][0] <= at:
+        if freeing and freeing[0].done <= at:
             self._free(at)
         return self._fits(offset, size)
 
@@ -188,9 +176,8 @@ class WritingHead(Head):
         self.settle(at)
         self._written = True
         freeing = self._freeing
-        while freeing and freeing[0][0] <= at:
-            _, start, end = freeing.popleft()
-            self._leaving -= end - start
+        if freeing:
+            self._free(at)
         if self._fits(offset, size):
             return at
         self._free_s = self.call_away(at)
@@ -200,7 +187,7 @@ class WritingHead(Head):
                 if not self.dirty.total:
                     break  # only writes still on their way fill the buffer
                 self._destage()
-            at = freeing[0][0]
+            at = freeing[0].done
             self._free(at)
             if self._fits(offset, size):
                 break
@@ -224,7 +211,7 @@ class WritingHead(Head):
             while self.dirty.total:
                 self._destage()
         freeing = self._freeing
-        return max(at, freeing[-1][0]) if freeing else at
+        return max(at, freeing[-1].done) if freeing else at
 
     def unwritten(self, at: float) -> int:
         """Bytes of accepted writes that are not on the platters at `at` (s)."""
@@ -235,24 +222,23 @@ class WritingHead(Head):
     def _free(self, at: float) -> None:
         """Forget what destage writes have brought to the platters by `at` (s)."""
         freeing = self._freeing
-        while freeing and freeing[0][0] <= at:
-            _, start, end = freeing.popleft()
-            self._leaving -= end - start
+        while freeing and freeing[0].done <= at:
+            over = freeing.pop(0)
+            self._leaving -= over.end - over.start
 
     def writes_hold(self, start: int, end: int, at: float) -> bool:
         """Whether all of [start, end) is cached writes that at `at` (s) wait or are being destaged."""
         dirty, freeing = self.dirty, self._freeing
-        while freeing and freeing[0][0] <= at:
-            _, low, high = freeing.popleft()
-            self._leaving -= high - low
+        if freeing and freeing[0].done <= at:
+            self._free(at)
         reached = dirty.run_from(start)
         if not freeing or reached >= end:
             return reached >= end
         while start < end:
             reached = dirty.run_from(start)
-            for _, low, high in freeing:
-                if low <= start and high > reached:
-                    reached = high
+            for each in freeing:
+                if each.start <= start and each.end > reached:
+                    reached = each.end
             if reached == start:
                 return False
             start = reached
@@ -270,12 +256,12 @@ class WritingHead(Head):
         dirty, geometry, start = self.dirty, self.geometry, self._free_s
         starts, ends = dirty.starts, dirty.ends
         at, offset, on = self._next_extent(start)
-        place = self._spans.pop(offset, None)
+        place = dirty.places[at] if starts[at] == offset else None
         end = ends[at]
         whole = end - offset <= DESTAGE_UNIT
         if not whole:
             end = offset + DESTAGE_UNIT
-        if place is not None and place.end == end:
+        if place is not None:
             cylinder, turns, last_cylinder, end_turns = (
                 place.cylinder,
                 place.turns,
@@ -295,9 +281,7 @@ class WritingHead(Head):
         size = end - offset
         transfer = (end_turns - turns) * self._revolution_s
         if whole and starts[at] == offset:
-            starts.pop(at)
-            ends.pop(at)
-            dirty.total -= size
+            dirty.pop(at)
         else:
             dirty.remove(offset, end)
         self.transfer_s += transfer
@@ -307,13 +291,13 @@ class WritingHead(Head):
         self._at = end - 1
         self._free_s = self._sweep_s = done = begin + transfer
         self._sweep, self._sweep_turns = end, end_turns
-        self._freeing.append((done, offset, end))
+        self._freeing.append(Destaged(done, offset, end))
         self._leaving += size
 
     def _next_extent(self, start: float) -> tuple[int, int, bool]:
         """What a head sent to write at `start` (s) writes first: extent, offset, whether it goes on without a move."""
         starts, ends, offset = self.dirty.starts, self.dirty.ends, self._sweep
-        at = bisect_right(starts, offset) - 1
+        at = right_of(starts, offset) - 1
         if at >= 0 and ends[at] > offset:
             return at, offset, start == self._sweep_s
         at += 1
@@ -341,29 +325,28 @@ class WritingHead(Head):
         Beyond the last extent the window goes on at the first: a stream of writes that keeps one extent ahead of the
         sweep would otherwise leave all others in the buffer.
         """
-        starts, spans, arm, table = self.dirty.starts, self._spans, self._arm, self.seeks.write
+        places, arm, table = self.dirty.places, self._arm, self.seeks.write
         inverse_revolution = self._inverse_revolution
         passed = start * inverse_revolution + self._phase - EARLY
-        if len(spans) > 4 * self.write_extents:
-            spans.clear()  # most are of extents that have grown downwards since
         best, soonest = at, 1e9
-        beyond = at + SWEEP_WINDOW - len(starts)
-        last = len(starts) - 1 if beyond > 0 else at + SWEEP_WINDOW - 1
+        beyond = at + SWEEP_WINDOW - len(places)
+        last = len(places) - 1 if beyond > 0 else at + SWEEP_WINDOW - 1
         wrapped = min(beyond, at)
         while True:
-            place = spans.get(starts[last])
+            place = places[last]
             if place is None:
                 place = self._locate(last)
             ahead = place.cylinder >= arm
             number, step, left = (at, 1, last - at) if ahead else (last, -1, last - at)
             while left >= 0:
-                place = spans.get(starts[number])
+                place = places[number]
                 if place is None:
                     place = self._locate(number)
                 cylinder = place.cylinder
                 reach = table[cylinder - arm] * inverse_revolution
                 if reach < soonest:
-                    reach += (place.turns - passed - reach) % 1.0
+                    ahead_turns = place.turns - passed - reach
+                    reach += ahead_turns - floor(ahead_turns)
                     if reach < soonest:
                         best, soonest = number, reach
                 elif (cylinder >= arm) == ahead:
@@ -374,10 +357,10 @@ class WritingHead(Head):
                 return best
             at, last, wrapped = 0, wrapped - 1, 0
 
-    def _locate(self, number: int) -> _Place:
+    def _locate(self, number: int) -> Place:
         """Find out where an extent lies."""
         offset, end = self.dirty.starts[number], self.dirty.ends[number]
         if end - offset > DESTAGE_UNIT:
             end = offset + DESTAGE_UNIT
-        place = self._spans[offset] = _Place(end, self.geometry.span(offset, end))
+        place = self.dirty.places[number] = Place(self.geometry.span(offset, end))
         return place

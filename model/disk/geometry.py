@@ -14,7 +14,6 @@ its head switches and the seek to the next.
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -24,9 +23,7 @@ import numpy as np
 
 from ..core.errors import ModelError
 from ..core.exact_sums import sum_in_order
-
-# Final, so that compiled code does not look it up at every call.
-bisect_right: Final = bisect.bisect_right
+from ..core.search import right_of, right_of_float
 
 SECTOR: Final = 512
 MOST_CYLINDERS: Final = 2_000_000
@@ -213,7 +210,7 @@ class Geometry:
 
     def turns(self, offset: float) -> float:
         """Turns after offset 0 at which the byte at `offset` starts to pass under the head."""
-        zone = bisect_right(self._first_bytes, offset) - 1
+        zone = right_of_float(self._first_bytes, offset, 0) - 1
         first_byte, inverse, first_turn, _ = self.rows[zone]
         tracks = (offset - first_byte) * inverse
         whole = int(tracks)
@@ -221,7 +218,7 @@ class Geometry:
 
     def turns_at_end(self, end: float) -> float:
         """Turns at which the byte before `end` has passed; no skew is added if a track ends there."""
-        zone = bisect_right(self._first_bytes, end - 1) - 1
+        zone = right_of_float(self._first_bytes, end - 1, 0) - 1
         first_byte, inverse, first_turn, _ = self.rows[zone]
         whole = int((end - 1 - first_byte) * inverse)
         tracks = (end - first_byte) * inverse
@@ -229,7 +226,7 @@ class Geometry:
 
     def span(self, offset: int, end: int) -> tuple[int, float, int, float]:
         """Cylinder and turns of `offset`, and of the end of the bytes up to `end`: all that a transfer needs."""
-        zone = bisect_right(self.edges, offset)
+        zone = right_of(self.edges, offset)
         first_byte, inverse, first_turn, first_cylinder = self.rows[zone - 1]
         tracks = (offset - first_byte) * inverse
         track = int(tracks)
@@ -237,13 +234,13 @@ class Geometry:
         head_skews, cylinder_steps = track * self.head_skew, across * self.cylinder_step
         turns = first_turn + tracks + head_skews + cylinder_steps
         cylinder = first_cylinder + across
-        if int((end - 1 - first_byte) * inverse) == track and bisect_right(self.edges, end - 1) == zone:
+        if int((end - 1 - first_byte) * inverse) == track and right_of(self.edges, end - 1) == zone:
             return cylinder, turns, cylinder, first_turn + (end - first_byte) * inverse + head_skews + cylinder_steps
         return cylinder, turns, self.cylinder(end - 1), self.turns_at_end(end)
 
     def offset(self, turns: float) -> int:
         """Bytes a head that reads from offset 0 has passed after `turns`, in whole sectors: inverse of `turns`."""
-        zone = bisect_right(self._first_turns, turns) - 1
+        zone = right_of_float(self._first_turns, turns, 0) - 1
         rest = turns - self._first_turns[zone]
         cylinder = int(rest / self._turns_per_cylinder)
         rest -= cylinder * self._turns_per_cylinder
@@ -254,13 +251,13 @@ class Geometry:
 
     def cylinder(self, offset: float) -> int:
         """Cylinder of the byte at `offset`, 0 outermost."""
-        zone = bisect_right(self._first_bytes, offset) - 1
+        zone = right_of_float(self._first_bytes, offset, 0) - 1
         first_byte, inverse, _, first_cylinder = self.rows[zone]
         return first_cylinder + int((offset - first_byte) * inverse) // self.heads
 
     def track(self, offset: int) -> int:
         """Number of the track that holds the byte at `offset`, counted from the outermost one."""
-        zone = bisect_right(self._first_bytes, offset) - 1
+        zone = right_of_float(self._first_bytes, offset, 0) - 1
         first_byte, inverse, _, first_cylinder = self.rows[zone]
         return first_cylinder * self.heads + int((offset - first_byte) * inverse)
 
@@ -270,14 +267,14 @@ class Geometry:
 
     def track_end(self, offset: int) -> int:
         """End (bytes) of the track that holds the byte at `offset`, in whole sectors, at most the capacity."""
-        zone = bisect_right(self._first_bytes, offset) - 1
+        zone = right_of_float(self._first_bytes, offset, 0) - 1
         first_byte, inverse, _, _ = self.rows[zone]
         end = first_byte + (int((offset - first_byte) * inverse) + 1) * self._track_bytes[zone]
         return min(ceil((end - _ROUNDING_BYTES) / SECTOR) * SECTOR, self.capacity)
 
     def track_start(self, offset: int) -> int:
         """First byte, in whole sectors, of the track that holds the byte at `offset`."""
-        zone = bisect_right(self._first_bytes, offset) - 1
+        zone = right_of_float(self._first_bytes, offset, 0) - 1
         first_byte, inverse, _, _ = self.rows[zone]
         start = first_byte + int((offset - first_byte) * inverse) * self._track_bytes[zone]
         return ceil((start - _ROUNDING_BYTES) / SECTOR) * SECTOR
@@ -286,7 +283,7 @@ class Geometry:
         """Cylinder, head, angle and sectors per track of the byte at `offset`; `ModelError` if outside."""
         if not 0 <= offset < self.capacity:
             raise ModelError(f"geometry: offset {offset}; 0 to below the capacity, {self.capacity} bytes")
-        zone = bisect_right(self._first_bytes, offset) - 1
+        zone = right_of_float(self._first_bytes, offset, 0) - 1
         track = int((offset - self._first_bytes[zone]) * self._inverse_track_bytes[zone])
         return Place(
             self._first_cylinders[zone] + track // self.heads,
@@ -301,7 +298,7 @@ class Geometry:
 
     def media_rate(self, offset: int) -> float:
         """Sustained bytes/s of sequential reading in the zone of `offset`, track crossings included."""
-        zone = bisect_right(self._first_bytes, offset) - 1
+        zone = right_of_float(self._first_bytes, offset, 0) - 1
         return self.heads * self._track_bytes[zone] / (self._turns_per_cylinder * self.revolution_s)
 
 

@@ -15,13 +15,13 @@ command costs an event for each unit.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 
 from ..core.device import Device
 from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
+from ..core.fifo import RequestFifo
 from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Completion, Request
 from ..links.link import AtaChannel, Link, Path
 from .destaging import DESTAGE_UNIT
@@ -201,7 +201,7 @@ class HardDisk(Device):
             if self._concurrent
             else None
         )
-        self._waiting: deque[Request] = deque()  # for a drive that does not queue, first come, first served
+        self._waiting = RequestFifo()  # for a drive that does not queue, first come, first served
         self._active = False  # whether a command has the drive, or waits for the channel
         self._pending: Request | None = None
         self._finished = _Finished(self)
@@ -286,7 +286,7 @@ class HardDisk(Device):
                 return
         if self._active:
             if queue is None:
-                self._waiting.append(request)
+                self._waiting.push(request)
             else:
                 queue.push(request)
             return
@@ -318,7 +318,7 @@ class HardDisk(Device):
             self._busy_from = now
         if self._active:
             if self._ordered is None:
-                self._waiting.append(request)
+                self._waiting.push(request)
             elif self._ordered.full:
                 self._ordered.hold(request)
             else:
@@ -585,12 +585,12 @@ class HardDisk(Device):
                     self._refill(ordered, now)
             else:
                 self._active = False
-        elif not self._waiting:
+        elif not len(self._waiting):
             self._active = False
         elif channel is None:
-            self._start(self._waiting.popleft(), now)
+            self._start(self._waiting.pop(), now)
         else:
-            self._pending = self._waiting.popleft()
+            self._pending = self._waiting.pop()
             if channel.acquire(self._granted):
                 self._granted()
         request.complete()

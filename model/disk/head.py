@@ -6,11 +6,11 @@ speed from an angle of their own at time 0, so the wait is exact and two request
 
 from __future__ import annotations
 
-from array import array
+from math import floor
 from typing import Final
 
 from .geometry import Geometry
-from .seek import SeekCurve
+from .seek import SeekCurve, SeekTimes
 
 EARLY: Final = 1e-7
 """Turns by which a place counts as still ahead although rounding says it has just passed."""
@@ -75,13 +75,13 @@ class Head:
         """Turns of the platters at `at` (s); the fraction is the angle under the head."""
         return at * self._inverse_revolution + self._phase
 
-    def _position(self, offset: int, start: float, table: array[float], not_before: float = 0.0) -> float:
+    def _position(self, offset: int, start: float, table: SeekTimes, not_before: float = 0.0) -> float:
         """Move the head to `offset`, from `start`; when that byte passes under it (s)."""
         cylinder, turns, _, _ = self.geometry.span(offset, offset + 1)
         return self._arrive(offset, cylinder, turns, start, table, not_before)
 
     def _arrive(
-        self, offset: int, cylinder: int, turns: float, start: float, table: array[float], not_before: float = 0.0
+        self, offset: int, cylinder: int, turns: float, start: float, table: SeekTimes, not_before: float = 0.0
     ) -> float:
         """Move the head to `offset`, which lies at a cylinder and turns, from `start`; when it passes under it (s)."""
         seek = table[cylinder - self._arm]
@@ -90,13 +90,14 @@ class Head:
         arrived = start + seek
         if arrived < not_before:
             arrived = not_before
-        wait = ((turns - arrived * self._inverse_revolution - self._phase + EARLY) % 1.0) * self._revolution_s
+        ahead = turns - arrived * self._inverse_revolution - self._phase + EARLY
+        wait = (ahead - floor(ahead)) * self._revolution_s
         self.seek_s += seek
         self.rotation_s += wait
         self._arm = cylinder
         return arrived + wait
 
-    def _switched(self, offset: int, seek: float, table: array[float]) -> float:
+    def _switched(self, offset: int, seek: float, table: SeekTimes) -> float:
         """The time (s) of a move to `offset`, a seek of `seek` seconds, with the change of heads that is part of it."""
         geometry = self.geometry
         track, before = geometry.track(offset), geometry.track(self._at)

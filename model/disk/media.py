@@ -23,17 +23,14 @@ Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3
 
 from __future__ import annotations
 
-import bisect
-from typing import Final
+from math import floor
 
+from ..core.search import right_of
 from .buffer import EMPTY, BufferedHead
 from .geometry import SECTOR, Geometry
 from .head import EARLY
 from .seek import SeekCurve
 from .segments import Segment
-
-# Final, so that compiled code does not look it up at every call.
-bisect_right: Final = bisect.bisect_right
 
 
 class Media(BufferedHead):
@@ -182,7 +179,7 @@ class Media(BufferedHead):
             start = self._free_s if self._free_s > miss_s else miss_s
         # The path of every random read: what Geometry.span() and _arrive() do, but for the rounding of a transfer that
         # stays on its track.
-        first_byte, inverse, first_turn, first_cylinder = self._rows[bisect_right(self._edges, offset) - 1]
+        first_byte, inverse, first_turn, first_cylinder = self._rows[right_of(self._edges, offset) - 1]
         tracks = (offset - first_byte) * inverse
         whole = int(tracks)
         cylinder = whole // self._heads
@@ -192,7 +189,8 @@ class Media(BufferedHead):
         seek = self.seeks.read[cylinder - self._arm]
         if self._switch_s:
             seek = self._switched(offset, seek, self.seeks.read)
-        wait = ((turns - (start + seek) * self._inverse_revolution - self._phase + EARLY) % 1.0) * self._revolution_s
+        apart = turns - (start + seek) * self._inverse_revolution - self._phase + EARLY
+        wait = (apart - floor(apart)) * self._revolution_s
         begin = start + seek + wait
         if tracks - whole + size * inverse <= self._straight:
             transfer = size * inverse * self._revolution_s

@@ -17,11 +17,12 @@ with a log and a map in two drives):
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import Final
 
 import numpy as np
 
+from ..core.search import left_of
+from .destaging import Destaged
 from .head import EARLY
 from .media import Media
 from .media_log import BLOCK, LogSettings, MediaLog
@@ -229,7 +230,8 @@ class CachingMedia(Media):
         size = self.dirty.ends[number] - offset
         if self._goes_home(offset, size):
             super()._destage()
-            _, start, end = self._freeing[-1]
+            last = self._freeing[-1]
+            start, end = last.start, last.end
             self._written_home(start, end)
             return
         end = self._piece(offset, offset + size)
@@ -247,13 +249,13 @@ class CachingMedia(Media):
         cylinder, turns, _, _ = self.geometry.span(place, place + BLOCK)
         begin = self._arrive(place, cylinder, turns, self._free_s + self._settings.record_s, self.seeks.write)
         dirty.remove(offset, end)
-        first = last = bisect_left(starts, end)
+        first = last = left_of(starts, end)
         start, total = offset, 0
         while True:
             until = region.following + end - start
             self._enter(number, start, end)
             self._free_s = done = begin + (self.geometry.turns_at_end(until) - turns) * self._revolution_s
-            self._freeing.append((done, start, end))
+            self._freeing.append(Destaged(done, start, end))
             total += end - start
             if last == len(starts) or total >= self._batch_bytes or region.following <= place:
                 break
@@ -262,9 +264,8 @@ class CachingMedia(Media):
                 break
             if not self.log.takes(number, end - start):
                 break
-            dirty.total -= end - start
             last += 1
-        del starts[first:last], ends[first:last]
+        dirty.cut(first, last)
         self._leaving += total
         self.transfer_s += done - begin
         self.destaged_bytes += total
@@ -307,7 +308,8 @@ class CachingMedia(Media):
         batch, destaged = self._batch, self.destaged_bytes
         super()._destage()
         self.dirty, self._batch, self.destaged_bytes = cached, batch, destaged
-        _, start, end = self._freeing.pop()
+        last = self._freeing.pop()
+        start, end = last.start, last.end
         self._leaving -= end - start
         self.moved_bytes += end - start
         log.moved(start, end)

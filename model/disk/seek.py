@@ -17,10 +17,56 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+from mypy_extensions import i64
 
 from ..core.brent import find_zero
 from ..core.errors import ModelError
 from ..core.exact_sums import sum_of_products
+from ..core.search import COMPILED
+
+
+class SeekTimes:
+    """Seek time (s) by distance in cylinders, in either direction."""
+
+    __slots__ = ()
+
+    def __getitem__(self, distance: i64) -> float:
+        raise NotImplementedError
+
+
+class Curve(SeekTimes):
+    """Times that are worked out when they are asked for, with the very operations that make a table of them."""
+
+    __slots__ = ("_coast_from", "_coast_s", "_settle_s", "_slope", "_square_root", "_start_s")
+
+    def __init__(self, coast_from: float, start_s: float, square_root: float, slope: float, settle_s: float) -> None:
+        self._coast_from = coast_from
+        self._start_s = start_s
+        self._square_root = square_root
+        self._coast_s = start_s + square_root * sqrt(coast_from) / 2
+        self._slope = slope
+        self._settle_s = settle_s
+
+    def __getitem__(self, distance: i64) -> float:
+        if distance == 0:
+            return 0.0
+        whole: int = distance if distance > 0 else -distance
+        cylinders = float(whole)
+        if cylinders <= self._coast_from:
+            return self._start_s + self._square_root * sqrt(cylinders) + self._settle_s
+        return self._coast_s + self._slope * cylinders + self._settle_s
+
+
+class _Table(SeekTimes):
+    """Times that were measured."""
+
+    __slots__ = ("_times",)
+
+    def __init__(self, times: list[float]) -> None:
+        self._times = times
+
+    def __getitem__(self, distance: i64) -> float:
+        return self._times[distance if distance > 0 else -distance]
 
 
 class SeekCurve:
@@ -42,6 +88,9 @@ class SeekCurve:
     """
 
     __slots__ = ("coast_from", "cylinders", "read", "slope", "square_root", "start_s", "write", "write_settle_s")
+
+    read: SeekTimes
+    write: SeekTimes
 
     def __init__(
         self,
@@ -98,14 +147,26 @@ class SeekCurve:
         all_distances = np.arange(cylinders, dtype=float)
         read = times(self.coast_from, all_distances) if self.square_root else np.full(cylinders, track_to_track_s)
         read[0] = 0.0
-        write = read + write_settle_s
-        write[0] = 0.0
-        self.read = _mirrored(read)
-        self.write = _mirrored(write)
+        self.read = self._times(read, 0.0)
+        self.write = self._times(read, write_settle_s)
+
+    def _times(self, read: np.ndarray, settle_s: float) -> SeekTimes:
+        """What the head looks up: read seeks by distance, each with `settle_s` (s) more."""
+        if COMPILED:
+            return Curve(self.coast_from, self.start_s, self.square_root, self.slope, settle_s)
+        times = read + settle_s
+        times[0] = 0.0
+        found: SeekTimes = _mirrored(times)
+        return found
 
     def time_s(self, distance: int) -> float:
         """Read seek (s) over `distance` cylinders in either direction, at most the full stroke."""
         return self.read[distance]
+
+    def table(self, writes: bool) -> np.ndarray:
+        """Seek times (s) of all distances, from 0 on."""
+        times = self.write if writes else self.read
+        return np.array([times[distance] for distance in range(self.cylinders)])
 
 
 class MeasuredSeeks(SeekCurve):
@@ -138,8 +199,7 @@ class MeasuredSeeks(SeekCurve):
         read = _between(cylinders, points)
         write = _between(cylinders, write_points) if write_points else read + write_settle_s
         read[0] = write[0] = 0.0
-        self.read = _mirrored(read)
-        self.write = _mirrored(write)
+        self.read, self.write = (_Table(times.tolist()) if COMPILED else _mirrored(times) for times in (read, write))
 
 
 def _between(cylinders: int, points: Sequence[tuple[int, float]]) -> np.ndarray:
@@ -155,10 +215,11 @@ def _between(cylinders: int, points: Sequence[tuple[int, float]]) -> np.ndarray:
     return np.asarray(np.interp(np.arange(cylinders, dtype=float), distances, times))
 
 
-def _mirrored(times: np.ndarray) -> array[float]:
+def _mirrored(times: np.ndarray) -> Any:
     """Times by distance in both directions: a negative index counts from the end, so no abs() is needed.
 
-    An array instead of a list, because a list of this length and its numbers would not fit the processor's cache.
+    This is what the interpreter looks up fastest. An array instead of a list, because a list of this length and its
+    numbers would not fit the processor's cache.
     """
     return array("d", np.concatenate([times, times[:0:-1]]).tobytes())
 

@@ -8,14 +8,8 @@ without a clock: :mod:`.media` moves the head through time and fills and empties
 
 from __future__ import annotations
 
-import bisect
-from typing import Final
-
 from ..core.extents import FlatExtentSet
-
-# Final, so that compiled code does not look it up at every call.
-bisect_left: Final = bisect.bisect_left
-bisect_right: Final = bisect.bisect_right
+from ..core.search import left_of, right_of
 
 
 class Segment:
@@ -114,7 +108,7 @@ class ParkedSegments:
         oldest = None
         if len(by_low) >= self._count:
             oldest = self._by_age.pop(0)
-            at = bisect_left(lows, oldest.low)
+            at = left_of(lows, oldest.low)
             while by_low[at] is not oldest:
                 at += 1
             lows.pop(at)
@@ -123,7 +117,7 @@ class ParkedSegments:
         if segment.consumed - low > self._segment_bytes:
             low = segment.consumed - self._segment_bytes
         segment.low = low
-        at = bisect_right(lows, low)
+        at = right_of(lows, low)
         lows.insert(at, low)
         by_low.insert(at, segment)
         self._by_age.append(segment)
@@ -131,7 +125,7 @@ class ParkedSegments:
 
     def find(self, offset: int) -> Segment | None:
         """The segment that `offset` may lie in or continue."""
-        at = bisect_right(self._lows, offset)
+        at = right_of(self._lows, offset)
         if at:
             segment = self._by_low[at - 1]
             if offset <= segment.reach:
@@ -141,27 +135,88 @@ class ParkedSegments:
     def take(self, segment: Segment) -> None:
         """Remove a segment because the head returns to it."""
         self._by_age.remove(segment)
-        at = bisect_left(self._lows, segment.low)
+        at = left_of(self._lows, segment.low)
         while self._by_low[at] is not segment:
             at += 1
         self._lows.pop(at)
         self._by_low.pop(at)
 
 
-class DirtyExtents(FlatExtentSet):
-    """Cached writes that are not on the platters yet: disjoint extents, neighbors merged."""
+class Place:
+    """Where an extent lies on the platters.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    cylinder, turns
+        Of its start.
+    last_cylinder, end_turns
+        Of the end of its first unit of destaging.
+    """
+
+    __slots__ = ("cylinder", "end_turns", "last_cylinder", "turns")
+
+    def __init__(self, span: tuple[int, float, int, float]) -> None:
+        self.cylinder, self.turns, self.last_cylinder, self.end_turns = span
+
+
+class DirtyExtents(FlatExtentSet):
+    """Cached writes that are not on the platters yet: disjoint extents, neighbors merged.
+
+    Attributes
+    ----------
+    places
+        Where each extent lies; None where nobody has asked since it changed.
+    """
+
+    __slots__ = ("places",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: list[Place | None] = []
 
     def __len__(self) -> int:
         return len(self.starts)
 
+    def add(self, start: int, end: int) -> int:
+        """See :meth:`.extents.FlatExtentSet.add`."""
+        before = len(self.starts)
+        new = super().add(start, end)
+        if new:
+            merged = before - len(self.starts)
+            at = right_of(self.starts, start) - 1
+            if merged < 0:
+                self.places.insert(at, None)
+            else:
+                self.places[at] = None
+                if merged:
+                    del self.places[at + 1 : at + 1 + merged]
+        return new
+
+    def remove(self, start: int, end: int) -> int:
+        """See :meth:`.extents.FlatExtentSet.remove`."""
+        first, last, before = right_of(self.ends, start), left_of(self.starts, end), len(self.starts)
+        gone = super().remove(start, end)
+        if gone:
+            left = last - first + len(self.starts) - before
+            self.places[first:last] = [None] * left
+        return gone
+
+    def cut(self, first: int, last: int) -> None:
+        """Remove the extents from number `first` up to `last`."""
+        self.total -= sum(self.ends[first:last]) - sum(self.starts[first:last])
+        del self.starts[first:last], self.ends[first:last], self.places[first:last]
+
+    def pop(self, number: int) -> None:
+        """Remove an extent."""
+        self.total -= self.ends.pop(number) - self.starts.pop(number)
+        self.places.pop(number)
+
     def holds(self, start: int, end: int) -> bool:
         """Whether all of [start, end) is dirty."""
-        at = bisect_right(self.starts, start) - 1
+        at = right_of(self.starts, start) - 1
         return at >= 0 and self.ends[at] >= end
 
     def touches(self, start: int, end: int) -> bool:
         """Whether [start, end) would merge with an extent."""
-        at = bisect_right(self.starts, end) - 1
+        at = right_of(self.starts, end) - 1
         return at >= 0 and self.ends[at] >= start

@@ -14,21 +14,32 @@ extent that the head would write next to make room.
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_right
 from collections import deque
-from typing import Final, TypeAlias
+from math import floor
+from typing import Final
 
 from ..core.request import READ, WRITE, WRITE_THROUGH, Request
+from ..core.search import right_of
 from .head import EARLY
 from .media import Media
-
-_Known: TypeAlias = "tuple[int, float, array[float], Request, float]"
-"""A command: its cylinder, angle (s of a turn), seek table, the request, and its handicap (s): age weight x arrival."""
-
+from .seek import SeekTimes
 
 _EARLY_S: Final = 1e-9
 """Time (s) by which a place counts as still ahead although rounding says it has just passed."""
+
+
+class _Known:
+    """A command: its cylinder, angle (s of a turn), seek times, the request, and its handicap (s): weight x arrival."""
+
+    __slots__ = ("angle_s", "cylinder", "handicap_s", "offset", "request", "table")
+
+    def __init__(self, cylinder: int, angle_s: float, table: SeekTimes, request: Request, handicap_s: float) -> None:
+        self.cylinder = cylinder
+        self.angle_s = angle_s
+        self.table = table
+        self.request = request
+        self.offset = request.offset
+        self.handicap_s = handicap_s
 
 
 class ShortestPositioning:
@@ -115,7 +126,7 @@ class ShortestPositioning:
         geometry = self._media.geometry
         offset: int = request.offset
         # The same as Geometry.cylinder() and turns(), inlined.
-        first_byte, inverse, first_turn, first_cylinder = geometry.rows[bisect_right(geometry.edges, offset) - 1]
+        first_byte, inverse, first_turn, first_cylinder = geometry.rows[right_of(geometry.edges, offset) - 1]
         tracks = (offset - first_byte) * inverse
         whole = int(tracks)
         across = whole // geometry.heads
@@ -123,7 +134,8 @@ class ShortestPositioning:
         seeks = self._media.seeks
         table = seeks.read if op == READ else seeks.write
         handicap_s = now * self._age_weight
-        self._known.append((first_cylinder + across, turns % 1.0 * geometry.revolution_s, table, request, handicap_s))
+        angle_s = (turns - floor(turns)) * geometry.revolution_s
+        self._known.append(_Known(first_cylinder + across, angle_s, table, request, handicap_s))
 
     def next(self, now: float) -> Request:
         """Take the best command; there is one."""
@@ -131,9 +143,9 @@ class ShortestPositioning:
         if not known:
             return self.land()
         if not self._landing:
-            return known.pop(self._choose(now)[0] if len(known) > 1 else 0)[3]
+            return known.pop(self._choose(now)[0] if len(known) > 1 else 0).request
         best, effective_s = self._choose(now)
-        return self.land() if self._destages_first(effective_s, now) else known.pop(best)[3]
+        return self.land() if self._destages_first(effective_s, now) else known.pop(best).request
 
     def land(self) -> Request:
         """Take the cached write or flush that came first; there is one."""
@@ -158,13 +170,17 @@ class ShortestPositioning:
         if stream is not None:
             # A read that is in the buffer, or that the head is reading now, needs no move at all.
             low, first, best = stream.start, stream.reach + 1, -1
-            for i, (_, _, _, request, _) in enumerate(known):
-                if low <= request.offset < first:
-                    best, first = i, request.offset
-            if best >= 0 and known[best][3].op == READ and media.has_begun(first, known[best][3].size, now):
-                soonest = known[best][4]
-            else:
+            for i, command in enumerate(known):
+                if low <= command.offset < first:
+                    best, first = i, command.offset
+            if best < 0:
                 best = 0
+            else:
+                request = known[best].request
+                if request.op == READ and media.has_begun(first, request.size, now):
+                    soonest = known[best].handicap_s
+                else:
+                    best = 0
         if self._effort < 1.0:
             exact = self._effort * weighed + self._remainder
             weighed = int(exact)
@@ -175,10 +191,10 @@ class ShortestPositioning:
         arm = media.head_cylinder(now)
         revolution_s = media.geometry.revolution_s
         passed_s = media.angle(media.free_from(now)) * revolution_s - self._early_s
-        for i, (cylinder, angle_s, table, _, handicap_s) in enumerate(known):
-            reach = table[cylinder - arm]
-            if reach + handicap_s < soonest:
-                reach += (angle_s - passed_s - reach) % revolution_s + handicap_s
+        for i, command in enumerate(known):
+            reach = command.table[command.cylinder - arm]
+            if reach + command.handicap_s < soonest:
+                reach += (command.angle_s - passed_s - reach) % revolution_s + command.handicap_s
                 if reach < soonest:
                     best, soonest = i, reach
         return best, soonest

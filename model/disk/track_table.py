@@ -9,12 +9,12 @@ the track is the first one, so no skew is added inside a row.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
 from ..core.errors import ModelError
+from ..core.search import right_of, right_of_float
 from .geometry import _ROUNDING_BYTES, SECTOR, Geometry, Place, Zone
 
 
@@ -125,7 +125,7 @@ class TrackTable(Geometry):
                     f"geometry: zone {number} has {zone.sectors} sectors; expected: at most {held}, what its "
                     f"{zone.cylinders} cylinders hold"
                 )
-            rates.append((began, (byte - began) / (angle + 1.0 - first_turns[bisect_right(firsts, began) - 1])))
+            rates.append((began, (byte - began) / (angle + 1.0 - first_turns[right_of(firsts, began) - 1])))
             cylinder += zone.cylinders
         if capacity is None:
             capacity = byte
@@ -145,7 +145,7 @@ class TrackTable(Geometry):
 
     def offset(self, turns: float) -> int:
         """Bytes a head that reads from offset 0 has passed after `turns`, in whole sectors: inverse of `turns`."""
-        track = max(bisect_right(self._first_turns, turns) - 1, 0)
+        track = max(right_of_float(self._first_turns, turns, 0) - 1, 0)
         first_byte, inverse, first_turn, _ = self.rows[track]
         passed = min(first_byte + max(turns - first_turn, 0.0) / inverse, float(self.track_end(int(first_byte))))
         return min(int((passed + _ROUNDING_BYTES) / SECTOR) * SECTOR, self.capacity)
@@ -160,7 +160,7 @@ class TrackTable(Geometry):
 
     def track(self, offset: int) -> int:
         """Number of the track that holds the byte at `offset`."""
-        return bisect_right(self.edges, offset) - 1
+        return right_of(self.edges, offset) - 1
 
     def head_of(self, track: int) -> int:
         """Head under which a track lies, from 0."""
@@ -168,12 +168,12 @@ class TrackTable(Geometry):
 
     def track_end(self, offset: int) -> int:
         """End (bytes) of the track that holds the byte at `offset`, at most the capacity."""
-        following = bisect_right(self.edges, offset)
+        following = right_of(self.edges, offset)
         return min(self.edges[following], self.capacity) if following < len(self.edges) else self.capacity
 
     def track_start(self, offset: int) -> int:
         """First byte of the track that holds the byte at `offset`."""
-        return self.edges[bisect_right(self.edges, offset) - 1]
+        return self.edges[right_of(self.edges, offset) - 1]
 
     def media_rate(self, offset: int) -> float:
         """Sustained bytes/s of sequential reading in the zone of `offset`, track crossings included."""

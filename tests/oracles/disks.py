@@ -183,7 +183,7 @@ def disks() -> list[Oracle]:
     found = []
     for name in DRIVES:
         spec = plain(name)
-        seek_s = theory.mean_seek(mechanics(spec)[1].read, cylinder_bytes(spec))
+        seek_s = theory.mean_seek(mechanics(spec)[1].table(writes=False).tolist(), cylinder_bytes(spec))
         time_s = spec.read_overhead + seek_s + turn_s(spec) / 2 + media_s(spec, SIZE)
         found += [
             exact(

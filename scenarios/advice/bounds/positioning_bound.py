@@ -56,7 +56,7 @@ def reach(drive: DriveSpec, writes: bool, region: int, size: int, cached: float)
     """
     geometry, seeks = mechanics(drive)
     turn = geometry.revolution_s
-    table = np.array((seeks.write if writes else seeks.read)[: geometry.cylinders])
+    table = seeks.table(writes)
     track = max(zone.sectors_per_track for zone in geometry.zones) * SECTOR
     of_cylinder = geometry.heads * track / region
     shares = np.full(len(table), 2.0 * of_cylinder)

@@ -14,9 +14,10 @@ from raidsim.model.block.faulty_drive import FaultyDrive
 from raidsim.model.block.hardware_queues import HardwareQueues
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.block.single_queue import BlockQueue
-from raidsim.model.core.device import Device, SubmissionQueue, Wrapper
+from raidsim.model.core.device import Device, SubmissionQueue, Wrapper, unplugs
 from raidsim.model.core.discard_limits import DiscardLimits
 from raidsim.model.core.engine import Engine
+from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import READ, Request
 from raidsim.model.crypt.cryptoloop import CryptDevice
 from raidsim.model.crypt.dm_crypt import CryptPipeline, CryptSettings
@@ -246,3 +247,11 @@ def test_nobody_asks_whether_a_device_has_an_ability() -> None:
 
 def _asks(function: str, arguments: int) -> bool:
     return function == "hasattr" or (function == "getattr" and arguments > 2)
+
+
+def test_only_devices_that_may_do_something_are_unplugged() -> None:
+    """Protects wide arrays from asking every drive for nothing, and queues and arrays from being left out."""
+    engine = Engine()
+    drive = FixedServiceDevice(engine, "sda", 1 << 30, linear_service(1e-3))
+    assert not unplugs(drive)
+    assert unplugs(Wrapper(drive))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from raidsim.model.core.errors import ModelError
-from raidsim.model.disk.seek import SeekCurve
+from raidsim.model.disk.seek import Curve, SeekCurve
 
 CURVE = SeekCurve(90_000, 0.002, 0.0089, 0.021, write_settle_s=0.002)
 
@@ -14,7 +14,7 @@ def test_the_three_given_times_are_met() -> None:
     distances = np.arange(90_000)
     chances = 2.0 * (90_000 - distances)
     chances[0] = 0
-    table = np.array(CURVE.read[:90_000])
+    table = CURVE.table(writes=False)
     assert CURVE.read[1] == pytest.approx(0.002)
     assert CURVE.read[89_999] == pytest.approx(0.021)
     assert float(table @ chances / chances.sum()) == pytest.approx(0.0089, rel=1e-3)
@@ -25,7 +25,7 @@ def test_short_seeks_follow_the_root_and_long_ones_a_line() -> None:
     joint = int(CURVE.coast_from)
     short = [CURVE.read[d] - CURVE.start_s for d in (joint // 4, joint)]
     assert short[1] / short[0] == pytest.approx(2.0, rel=1e-2)
-    steps = np.diff(np.array(CURVE.read[joint + 1 : 90_000]))
+    steps = np.diff(CURVE.table(writes=False)[joint + 1 :])
     assert np.ptp(steps) < 1e-12
     assert CURVE.read[joint + 1] - CURVE.read[joint] == pytest.approx(CURVE.slope, rel=1e-2)
 
@@ -33,7 +33,7 @@ def test_short_seeks_follow_the_root_and_long_ones_a_line() -> None:
 def test_the_curve_rises_and_no_move_costs_nothing() -> None:
     """A longer seek is never shorter; distance 0 is free for reads and writes."""
     assert CURVE.read[0] == CURVE.write[0] == 0.0
-    assert np.all(np.diff(np.array(CURVE.read[:90_000])) > 0)
+    assert np.all(np.diff(CURVE.table(writes=False)) > 0)
 
 
 def test_both_directions_cost_the_same() -> None:
@@ -63,3 +63,14 @@ def test_times_that_fit_no_curve_are_refused(times: tuple[float, float, float], 
     """An average too near either end is a mistake in the data, and the message says what would be possible."""
     with pytest.raises(ModelError, match=says):
         SeekCurve(90_000, *times)
+
+
+@pytest.mark.parametrize("times", [(0.002, 0.0089, 0.021), (0.005, 0.005, 0.005), (0.0006, 0.0035, 0.0075)])
+def test_times_worked_out_are_those_of_the_table(times: tuple[float, float, float]) -> None:
+    """Protects the same bits compiled: a seek that is worked out when it is asked for is the table's to the last."""
+    curve = SeekCurve(20_000, *times, write_settle_s=0.0007)
+    for settle_s, table in ((0.0, curve.read), (curve.write_settle_s, curve.write)):
+        worked_out = Curve(curve.coast_from, curve.start_s, curve.square_root, curve.slope, settle_s)
+        distances = range(-19_999, 20_000, 7)
+        assert [worked_out[distance] for distance in distances] == [table[distance] for distance in distances]
+        assert worked_out[0] == 0.0
