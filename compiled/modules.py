@@ -45,6 +45,7 @@ ALONE = (
         "controller.drive_queue",
         "controller.firmware",
         "links.link",
+        "loads.closed_loop",
         "loads.direct_load",
         "loads.open_load",
         "loads.thinking_load",

@@ -35,12 +35,28 @@ class Raid10Layout(Layout):
     period
         Number of chunks after which the pattern repeats, at higher offsets.
 
+    slots, starts
+        By the number of the chunk in a period: the members of its copies, and the bytes at which these begin there.
+    turn_bytes
+        How much further down the next period is.
+
     Notes
     -----
     A layout with other places overrides :meth:`pattern` and its inverse, :meth:`chunk_at`.
     """
 
-    __slots__ = ("_bytes", "_groups", "_period_rows", "_table", "copies_per_chunk", "member_rows", "period")
+    __slots__ = (
+        "_bytes",
+        "_groups",
+        "_period_rows",
+        "_table",
+        "copies_per_chunk",
+        "member_rows",
+        "period",
+        "slots",
+        "starts",
+        "turn_bytes",
+    )
     algorithms: ClassVar = {"raid10": ("near", "far", "offset")}
 
     def __init__(
@@ -55,6 +71,9 @@ class Raid10Layout(Layout):
         self.member_rows = -(-chunks * copies_per_chunk // members)
         self._table, self._period_rows = self.pattern()
         self.period = len(self._table)
+        self.slots = [[member for member, _ in places] for places in self._table]
+        self.starts = [[row * chunk_bytes for _, row in places] for places in self._table]
+        self.turn_bytes = self._period_rows * chunk_bytes
         self._bytes = tuple([tuple([(m, row * chunk_bytes) for m, row in places]) for places in self._table])
         self._groups = frozenset(frozenset(member for member, _ in places) for places in self._table)
 

@@ -9,10 +9,10 @@ map_sector).
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
+from ..core.search import right_of
 from .layout import CopyPlace, Extent, Layout, outside
 
 
@@ -55,6 +55,11 @@ class StripedLayout(Layout):
     ) -> StripedLayout:
         return cls(member_bytes, chunk_bytes, algorithm)
 
+    @property
+    def width(self) -> int:
+        """How many members the chunks are dealt to in turn; 0 if their sizes differ."""
+        return self._width
+
     def tolerates(self, lost: frozenset[int]) -> bool:
         return not lost
 
@@ -90,7 +95,7 @@ class StripedLayout(Layout):
         width = self._width
         if width:
             return chunk % width, chunk // width
-        index = bisect_right(self._ends, chunk)
+        index = right_of(self._ends, chunk)
         zone = self.zones[index]
         width = len(zone.members)
         return zone.members[(chunk - self._bases[index]) % width], zone.first_row + (chunk - zone.start) // width

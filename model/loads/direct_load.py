@@ -6,11 +6,11 @@ callbacks: an I/O needs no scheduled event beyond those of the device, or one if
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import repeat
 from typing import Any, Final
 
-from ..core.device import Device
+from ..core.device import Device, unplugs
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.request import DIRECT, READ, WAITED, WRITE, Completion, Request
@@ -71,12 +71,12 @@ class DirectLoad(Completion):
         "_engine",
         "_fsync",
         "_ios",
+        "_plugs",
         "_random",
         "_sequential",
         "_sleepers",
         "_stopped",
         "_stream",
-        "_unplug",
         "_unsynced",
         "_users",
         "bytes",
@@ -132,7 +132,7 @@ class DirectLoad(Completion):
         # All are of one host, whose sleeping threads they share.
         self._sleepers: dict[int, SleepingThread] = queues[0].sleepers if queues else {}
         self._users = UserThreads(issuer) if independent else None
-        self._unplug = device.unplug
+        self._plugs = unplugs(device)
         self.start_statistics(engine._now)
 
     def start_statistics(self, now: float) -> None:
@@ -236,7 +236,6 @@ class ClosedLoad(DirectLoad):
         "_cpu",
         "_host",
         "_outstanding",
-        "_plug",
         "_reaped",
         "_running",
         "_spun_s",
@@ -293,7 +292,6 @@ class ClosedLoad(DirectLoad):
             raise ModelError(f"{name}: submit_s {submit_s}, complete_s {complete_s}; not negative, and on a cpu")
         self.depth = depth
         self.batch = batch
-        self._plug: Callable[[], None] = device.plug if batch > AIO_PLUG_THRESHOLD else _nothing
         self._submit_s = submit_s
         self._complete_s = complete_s
         self._wake_s = wake_s
@@ -360,13 +358,15 @@ class ClosedLoad(DirectLoad):
             self._running = False
 
     def _submit_batch(self) -> None:
-        self._plug()
+        if self._plugs and self.batch > AIO_PLUG_THRESHOLD:
+            self._device.plug()
         for _ in range(self.batch):
             self._outstanding += 1
             self._submit()
             if not self._may_submit():
                 break
-        self._unplug()
+        if self._plugs:
+            self._device.unplug()
 
     def _awake(self) -> None:
         self._asleep = False

@@ -131,7 +131,8 @@ class OpenLoad(DirectLoad):
                 self._free_s = cpu.spend(self._call_s, self._core)
             self._due -= 1
             self._submit()
-            self._unplug()
+            if self._plugs:
+                self._device.unplug()
 
     def _may_go_on(self, _: Any) -> None:
         """A core was to be free now, for a thread that has done its work."""

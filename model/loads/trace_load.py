@@ -155,7 +155,8 @@ class TimedTrace(DirectLoad):
         self.last_arrival_s = self._engine._now
         self._look_ahead()
         self._submit()
-        self._unplug()
+        if self._plugs:
+            self._device.unplug()
 
     def _next(self) -> Request:
         op = self._op

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from ...block.kernel_thread import compute
-from ...core.device import Device, SubmissionQueue
+from ...core.device import Device, SubmissionQueue, unplugs
 from ...core.discard import stacked
 from ...core.discard_limits import DiscardLimits, refused
 from ...core.engine import Engine
@@ -100,8 +100,8 @@ class Array(Device):
         self._engine = engine
         self.name = name
         self._members = list(members)
-        self._pluggable: list[Callable[[], None]] = [member.plug for member in members]
-        self._unpluggable: list[Callable[[], None]] = [member.unplug for member in members]
+        self._pluggable: list[Callable[[], None]] = [member.plug for member in members if unplugs(member)]
+        self._unpluggable: list[Callable[[], None]] = [member.unplug for member in members if unplugs(member)]
         # What tells whether any of them is plugged, if they all stand on the same.
         shared = {member.task_plug for member in members}
         plug = shared.pop() if len(shared) == 1 else None
@@ -257,15 +257,15 @@ class Array(Device):
             self.reads += 1
             self._read(request)
             return
-        write = self._write
-        if request.op == TRIM:
-            write = self._discard
-        else:
+        trims = request.op == TRIM
+        if not trims:
             self.writes += 1
-        if self.metadata is None:
-            write(request)
+        if self.metadata is not None:
+            self.metadata.before_write(request, self._discard if trims else self._write)
+        elif trims:
+            self._discard(request)
         else:
-            self.metadata.before_write(request, write)
+            self._write(request)
 
     @abstractmethod
     def _read(self, request: Request) -> None:

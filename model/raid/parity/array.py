@@ -282,7 +282,8 @@ class ParityArray(Array):
         """See :meth:`Array.submit`; shorter inside one chunk, if nothing is lost, limited or priced."""
         if self._simple_reads:
             chunk_bytes, size = self._chunk_bytes, request.size
-            chunk, low = divmod(request.offset, chunk_bytes)
+            chunk = request.offset // chunk_bytes
+            low = request.offset - chunk * chunk_bytes
             if low + size <= chunk_bytes:
                 place = chunk % len(self._slots)
                 row = chunk // self._data_members

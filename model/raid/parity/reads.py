@@ -19,9 +19,10 @@ from ..parity_6_1.thread import STRIPE_BATCH, ParityThread
 from ..parity_6_1.workers import ParityWorkers
 from ..parity_until_4_0.daemon import ParityDaemon
 from ..parity_until_4_0.waiting_readers import WaitingReaders
+from ..stripes.arrival import Arrival
 from ..stripes.owner import Owner
 from ..stripes.settings import ParitySettings
-from ..stripes.stripe_cache import Arrival, StripeCache
+from ..stripes.stripe_cache import StripeCache
 
 Piece = tuple[int, int, int, int]
 """Row, data index, low, high."""

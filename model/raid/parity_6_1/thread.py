@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...core.device import Device
+from ...core.device import Device, unplugs
 from ...core.engine import Engine
 from ...core.request import PARITY_THREADS, WRITE, Request
 from ...tasks.fair_share import FairShare
@@ -94,8 +94,8 @@ class ParityThread:
         self._engine = engine
         self._host = host
         self._cache = cache
-        self._pluggable: list[Callable[[], None]] = [member.plug for member in members]
-        self._unpluggable: list[Callable[[], None]] = [member.unplug for member in members]
+        self._pluggable: list[Callable[[], None]] = [member.plug for member in members if unplugs(member)]
+        self._unpluggable: list[Callable[[], None]] = [member.unplug for member in members if unplugs(member)]
         self._members = list(members)
         self.awake = False
         self.busy_s = 0.0

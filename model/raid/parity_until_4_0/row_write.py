@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 
+from ...core.device import Device, unplugs
 from ...core.join import Join
 from ...core.request import ASYNC, PREREAD_ISSUER, READ, WAITED, WRITE, Completion, Request
 from ..base.array import Array
@@ -46,10 +47,10 @@ class RowState:
         "chunk_bytes",
         "daemon",
         "head_bytes",
+        "members",
         "parity_reads",
         "prereading",
         "row_writes",
-        "submit",
         "unplug_members",
         "unpluggable",
     )
@@ -62,8 +63,8 @@ class RowState:
         self.head_bytes = head_bytes
         self.cache = cache
         self.daemon = daemon
-        self.submit = [member.submit for member in array.members]
-        self.unpluggable: list[Callable[[], None]] = [member.unplug for member in array.members]
+        self.members: list[Device] = array.members
+        self.unpluggable: list[Callable[[], None]] = [each.unplug for each in array.members if unplugs(each)]
         self.unplug_members = partial(Array.unplug, array)
         self.prereading = 0
         self.parity_reads = 0
@@ -74,12 +75,34 @@ class RowState:
         """md's thread has read up what a range of a row lacked."""
 
 
+class SmallPlan:
+    """What a small write reads and writes: a :class:`~..stripes.write_plan.WritePlan` in native fields.
+
+    Attributes
+    ----------
+    reads, writes
+        Members to read before and to write after the parity is computed.
+    known
+        All of them, of which the stripe cache then knows the contents.
+    mode
+        "full", "rmw" or "rcw".
+    """
+
+    __slots__ = ("known", "mode", "reads", "writes")
+
+    def __init__(self, plan: WritePlan) -> None:
+        self.reads = list(plan.reads)
+        self.writes = list(plan.writes)
+        self.known = (*plan.reads, *plan.writes)
+        self.mode = plan.mode
+
+
 class SmallWrite(Completion):
     """A write that somebody waits for, of whole heads in one chunk of a row of which nothing is known."""
 
     __slots__ = ("_left", "_low", "_plan", "_reading", "_request", "_row", "_writer")
 
-    def __init__(self, writer: RowState, request: Request, row: int, low: int, plan: WritePlan) -> None:
+    def __init__(self, writer: RowState, request: Request, row: int, low: int, plan: SmallPlan) -> None:
         self._writer = writer
         self._request = request
         self._row = row
@@ -93,9 +116,9 @@ class SmallWrite(Completion):
         writer.array.member_reads += count
         writer.parity_reads += count
         offset, size = row * writer.chunk_bytes + low, request.size
-        submit = writer.submit
+        members = writer.members
         for slot in reads:
-            submit[slot](Request(READ, offset, size, self, PREREAD_ISSUER))
+            members[slot].submit(Request(READ, offset, size, self, PREREAD_ISSUER))
         for unplug in writer.unpluggable:
             unplug()
 
@@ -111,13 +134,13 @@ class SmallWrite(Completion):
         writer, row, low, plan = self._writer, self._row, self._low, self._plan
         writer.prereading -= 1
         size = self._request.size
-        writer.cache.remember_all(row, (*plan.reads, *plan.writes), low, low + size)
+        writer.cache.remember_all(row, plan.known, low, low + size)
         self._left = count = len(plan.writes)
         writer.array.member_writes += count
         offset = row * writer.chunk_bytes + low
-        submit = writer.submit
+        members = writer.members
         for slot in plan.writes:
-            submit[slot](Request(WRITE, offset, size, self, 0, WAITED))
+            members[slot].submit(Request(WRITE, offset, size, self, 0, WAITED))
         for unplug in writer.unpluggable:
             unplug()
 
@@ -161,9 +184,9 @@ class RangeWrite(Completion):
         if host is not None:
             host.cpu.interrupt(count * self._heads * host.prices.bio_s)
         base = gathered.row * writer.chunk_bytes + low
-        submit, done = writer.submit, Join(count, writer.daemon.takes(self._read))
+        members, done = writer.members, Join(count, writer.daemon.takes(self._read))
         for slot in reads:
-            submit[slot](Request(READ, base, size, done, PREREAD_ISSUER))
+            members[slot].submit(Request(READ, base, size, done, PREREAD_ISSUER))
         writer.unplug_members()
 
     def _read(self) -> None:
@@ -190,9 +213,9 @@ class RangeWrite(Completion):
         writer.array.member_writes += len(writes)
         # An array below must not hold what somebody waits for.
         sync = WAITED if gathered.sync else ASYNC
-        submit = writer.submit
+        members = writer.members
         for slot in writes:
-            submit[slot](Request(WRITE, base, size, self, sync=sync))
+            members[slot].submit(Request(WRITE, base, size, self, 0, sync))
         if gathered.sync:
             writer.unplug_members()
 

@@ -23,7 +23,7 @@ from ..stripes.stripe_cache import StripeCache
 from ..stripes.write_plan import WritePlan, plan_write
 from .daemon import ParityDaemon
 from .gathered_row import GatheredRow
-from .row_write import RangeWrite, RowState, SmallWrite
+from .row_write import RangeWrite, RowState, SmallPlan, SmallWrite
 
 _PLANS = 4096
 """So many different plans are remembered at most."""
@@ -96,7 +96,7 @@ class RowWriter(RowState):
         self._whole_heads = layout.chunk_bytes % settings.head == 0
         self._unlimited = not settings.heads
         self._plans: dict[Any, WritePlan] = {}
-        self._small_plans: list[WritePlan | None] = [None] * (layout.data_members * layout.period)
+        self._small_plans: list[SmallPlan | None] = [None] * (layout.data_members * layout.period)
         self.unreadable = self.absent = array.failed
         self._bitmap_waits: RowWaits | None = None
         self.gathering: dict[int, GatheredRow] = {}
@@ -123,7 +123,7 @@ class RowWriter(RowState):
         plan = self._small_plans[place]
         if plan is None:
             members = self._layout.row(row)
-            plan = plan_write(members, (place % self._layout.data_members,), rmw_level=self._rmw_level)
+            plan = SmallPlan(plan_write(members, (place % self._layout.data_members,), rmw_level=self._rmw_level))
             self._small_plans[place] = plan
         if not plan.reads:
             return False
@@ -290,7 +290,7 @@ class RowWriter(RowState):
         members = self._layout.row(row)
         cached: tuple[int, ...] = ()
         if self.cache.knows(row):
-            slots = range(len(self.submit))
+            slots = range(len(self.members))
             cached = tuple(slot for slot in slots if self.cache.holds(row, slot, low, high) is not None)
         key = row % self._layout.period, tuple(full), tuple(some), cached, self.unreadable, self.absent
         plan = self._plans.get(key)

@@ -161,17 +161,21 @@ class Md61Raid10(ReadBalance):
         end: int = offset + request.size
         if len(candidates) == 1 or end > self.in_sync_below:
             return candidates[0]
+        slots = candidates if isinstance(candidates, list) else list(candidates)
+        places = offsets if isinstance(offsets, list) else [offset] * len(slots) if offsets is None else list(offsets)
         pending, rotational, head, near = self.pending, self.rotational, self.head, self.near
         chosen, least = -1, 0
-        for slot in candidates:
+        for slot in slots:
             if not rotational[slot] and (chosen < 0 or pending[slot] < least):
                 chosen, least = slot, pending[slot]
         if chosen >= 0:
             return chosen
-        for number, slot in enumerate(candidates):
-            cost = offsets[number] if offsets else offset
+        for number, slot in enumerate(slots):
+            cost = places[number]
             if near:
-                cost = abs(cost - head[slot]) if pending[slot] else 0
+                cost = cost - head[slot] if pending[slot] else 0
+                if cost < 0:
+                    cost = -cost
             if chosen < 0 or cost < least:
                 chosen, least = slot, cost
         return chosen

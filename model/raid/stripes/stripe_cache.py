@@ -10,11 +10,13 @@ grows from N to N + 1 heads while N / 4 are used, and has the square root of 8 n
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ...core.errors import ModelError
+from .arrival import HERE, Arrival
+from .recent_rows import RecentRows, RowContents
 
 
 class Sleepers(Protocol):
@@ -27,52 +29,6 @@ class Sleepers(Protocol):
     def take(self) -> None:
         """Take what heads have got free."""
 
-
-class Arrival:
-    """Contents of a member on their way into the cache; others may wait for them too."""
-
-    __slots__ = ("_waiters",)
-
-    def __init__(self) -> None:
-        self._waiters: list[Callable[[], None]] | None = []
-
-    @classmethod
-    def of_all(cls, parts: Sequence[Arrival]) -> Arrival:
-        """The arrival of everything that `parts` bring."""
-        whole = cls()
-        left = len(parts)
-
-        def one() -> None:
-            nonlocal left
-            left -= 1
-            if not left:
-                whole.arrived()
-
-        for part in parts:
-            part.then(one)
-        return whole
-
-    @property
-    def here(self) -> bool:
-        """Whether the contents are there."""
-        return self._waiters is None
-
-    def then(self, callback: Callable[[], None]) -> None:
-        """Call back when the contents are there (at once if they already are)."""
-        if self._waiters is None:
-            callback()
-        else:
-            self._waiters.append(callback)
-
-    def arrived(self, _: object = None) -> None:
-        """The contents are there."""
-        waiters, self._waiters = self._waiters, None
-        for callback in waiters or ():
-            callback()
-
-
-_HERE = Arrival()
-_HERE.arrived()
 
 _KEPT_WITHOUT_LIMIT = 256
 """Heads that a cache without a limit remembers: md's default size."""
@@ -115,7 +71,6 @@ class StripeCache:
         "_most_rows",
         "_recent",
         "_short",
-        "_spans",
         "_waiting",
         "head_bytes",
         "heads",
@@ -140,8 +95,7 @@ class StripeCache:
         self._waiting: deque[tuple[int, int, int, Callable[[], None]]] = deque()
         self._blocked = False
         self._idle_callbacks: list[Callable[[], None]] = []
-        self._recent: OrderedDict[int, dict[int, tuple[int, int, Arrival]]] = OrderedDict()
-        self._spans: dict[int, tuple[int, int]] = {}
+        self._recent = RecentRows()
         self._kept = 0
         self._most_kept = heads or _KEPT_WITHOUT_LIMIT
         self._chunk_bytes = chunk_bytes
@@ -241,9 +195,9 @@ class StripeCache:
 
     def forget(self, row: int) -> None:
         """What was cached of `row` is not there any more."""
-        if self._recent.pop(row, None) is not None and not self._most_rows:
-            low, high = self._spans.pop(row)
-            self._kept -= -(-high // self.head_bytes) - low // self.head_bytes
+        gone = self._recent.take(row)
+        if gone is not None and not self._most_rows:
+            self._kept -= self._heads(gone.low, gone.high)
 
     def grow(self) -> None:
         """md's thread has made a pass: one head more, if work has found no free one and the cache may grow."""
@@ -290,27 +244,31 @@ class StripeCache:
 
     def holds(self, row: int, member: int, low: int, high: int) -> Arrival | None:
         """Return the arrival of bytes [low, high) of `member` in `row` if they are cached or on their way."""
-        slots = self._recent.get(row)
-        if slots is not None:
-            known = slots.get(member)
+        contents = self._recent.get(row)
+        if contents is not None:
+            known = contents.of(member)
             if known is not None and known[0] <= low and high <= known[1]:
                 return known[2]
         return None
 
     def overlap(self, row: int, member: int, low: int, high: int) -> tuple[int, int, Arrival] | None:
         """The span of `member` in `row` that is cached or on its way, if bytes [low, high) touch it."""
-        known = self._recent.get(row, {}).get(member)
+        contents = self._recent.get(row)
+        known = contents.of(member) if contents is not None else None
         return known if known is not None and known[0] < high and low < known[1] else None
 
     def remember(self, row: int, member: int, low: int, high: int, arrival: Arrival) -> None:
         """Note that bytes [low, high) of `member` in `row` arrive; forget the least recently used rows."""
-        if not self._most_rows:
-            self._keep(row, low, high)
-        slots = self._recent.get(row)
-        if slots is None:
-            slots = self._recent[row] = {}
+        contents = self._recent.get(row)
+        if contents is None:
+            contents = RowContents(row, low, high)
+            self._recent.add(contents)
+            self._kept += self._heads(low, high)
+            slots = contents.by_member()
         else:
-            self._recent.move_to_end(row)
+            self._recent.use(contents)
+            slots = contents.by_member()
+            self._widen(contents, low, high)
         known = slots.get(member)
         if known is not None:
             if known[1] == low:
@@ -326,35 +284,31 @@ class StripeCache:
         """Note that bytes [low, high) of `members` in `row` are there."""
         if row in self._recent:
             for member in members:
-                self.remember(row, member, low, high, _HERE)
+                self.remember(row, member, low, high, HERE)
             return
-        self._recent[row] = dict.fromkeys(members, (low, high, _HERE))
-        if self._most_rows:
-            if len(self._recent) > self._most_rows:
-                self._recent.popitem(last=False)
-            return
-        self._keep(row, low, high)
+        self._recent.add(RowContents(row, low, high, members))
+        self._kept += self._heads(low, high)
         self._forget()
 
-    def _keep(self, row: int, low: int, high: int) -> None:
-        """Count the heads that keep something of `row`."""
-        span = self._spans.get(row)
+    def _heads(self, low: int, high: int) -> int:
+        """How many heads bytes [low, high) of a row take."""
         head = self.head_bytes
-        if span is None:
-            self._kept += -(-high // head) - low // head
-        else:
-            low, high = min(low, span[0]), max(high, span[1])
-            self._kept += (-(-high // head) - low // head) - (-(-span[1] // head) - span[0] // head)
-        self._spans[row] = (low, high)
+        return -(-high // head) - low // head
+
+    def _widen(self, contents: RowContents, low: int, high: int) -> None:
+        """Count the heads of a row of which bytes [low, high) are remembered as well."""
+        if low < contents.low or high > contents.high:
+            before = self._heads(contents.low, contents.high)
+            contents.low, contents.high = min(low, contents.low), max(high, contents.high)
+            self._kept += self._heads(contents.low, contents.high) - before
 
     def _forget(self) -> None:
         """Give the heads of the least recently used rows to others."""
+        recent = self._recent
         if self._most_rows:
-            while len(self._recent) > self._most_rows:
-                self._recent.popitem(last=False)
+            while len(recent) > self._most_rows:
+                recent.take_oldest()
             return
-        head = self.head_bytes
-        while self._kept > self._most_kept and len(self._recent) > 1:
-            row, _ = self._recent.popitem(last=False)
-            low, high = self._spans.pop(row)
-            self._kept -= -(-high // head) - low // head
+        while self._kept > self._most_kept and len(recent) > 1:
+            gone = recent.take_oldest()
+            self._kept -= self._heads(gone.low, gone.high)

@@ -11,7 +11,7 @@ import pytest
 
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.errors import ArrayFailed
+from raidsim.model.core.errors import ArrayFailed, ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import DIRECT, READ, WAITED, WRITE, Request
 from raidsim.model.layouts import Raid10Layout
@@ -49,6 +49,28 @@ class Bench:
     def sent(self, op: int) -> list[list[tuple[int, int]]]:
         """What each member was sent."""
         return [disk.sent(op) for disk in self.disks]
+
+
+@pytest.mark.parametrize("algorithm", ["near", "far", "offset"])
+@pytest.mark.parametrize("copies", [2, 3])
+def test_what_lies_in_one_chunk_goes_where_all_else_does(algorithm: str, copies: int) -> None:
+    """Protects the short path: a chunk's part goes to the layout's places, and one byte more takes the long way."""
+    bench = Bench(5, algorithm, copies)
+    capacity, inside = bench.layout.capacity, CHUNK // 2
+    for chunk in (0, 1, 7, 33, capacity // CHUNK - 1):
+        offset = chunk * CHUNK + inside
+        for size in (512, CHUNK - inside, min(CHUNK - inside + 512, capacity - offset)):
+            before = [len(sent) for sent in bench.sent(WRITE)]
+            bench.issuer.write(offset, size)
+            bench.engine.run()
+            new = [sent[count:] for sent, count in zip(bench.sent(WRITE), before, strict=True)]
+            places: list[list[tuple[int, int]]] = [[] for _ in range(5)]
+            for _, length, copied in bench.layout.copies(offset, size):
+                for member, at in copied:
+                    places[member].append((at, length))
+            assert new == places
+    with pytest.raises(ModelError):
+        bench.issuer.write(capacity - 512, 1024)
 
 
 @pytest.mark.parametrize("algorithm", ["near", "far", "offset"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.errors import ArrayFailed
+from raidsim.model.core.errors import ArrayFailed, ModelError
 from raidsim.model.core.request import READ, WRITE
 from raidsim.model.layouts import layout_for
 from raidsim.model.raid.striped.stripe import StripeArray
@@ -37,6 +37,24 @@ def test_a_stripe_is_served_side_by_side(op: int) -> None:
     assert engine.now == pytest.approx(0.001)
     assert [disk.log for disk in disks] == [[(op, 0, CHUNK)]] * 4
     assert (array.member_reads, array.member_writes) == ((4, 0) if op == READ else (0, 4))
+
+
+def test_what_lies_in_one_chunk_goes_where_all_else_does() -> None:
+    """Protects the short path: a chunk's part goes to the layout's place, and one byte more takes the long way."""
+    engine, disks, array, issuer = build("raid0", 4)
+    for chunk in (0, 1, 6, 31, array.capacity // CHUNK - 1):
+        offset = chunk * CHUNK + CHUNK // 2
+        for size in (512, CHUNK // 2, min(CHUNK // 2 + 512, array.capacity - offset)):
+            before = [len(disk.log) for disk in disks]
+            issuer.write(offset, size)
+            engine.run()
+            new = [disk.log[count:] for disk, count in zip(disks, before, strict=True)]
+            expected: list[list[tuple[int, int, int]]] = [[] for _ in disks]
+            for member, at, length, _ in array.layout.extents(offset, size):
+                expected[member].append((WRITE, at, length))
+            assert new == expected
+    with pytest.raises(ModelError):
+        issuer.write(array.capacity - 512, 1024)
 
 
 def test_linear_does_not_spread() -> None:

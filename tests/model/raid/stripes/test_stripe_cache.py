@@ -7,7 +7,8 @@ from functools import partial
 
 import pytest
 
-from raidsim.model.raid.stripes.stripe_cache import Arrival, StripeCache
+from raidsim.model.raid.stripes.arrival import Arrival
+from raidsim.model.raid.stripes.stripe_cache import StripeCache
 
 KIB = 1024
 HEAD = 4 * KIB
