@@ -118,7 +118,7 @@ def mechanics() -> Chore:
     """Arm and platters: reads at random places that no buffer has."""
     engine = Engine()
     media = HardDisk(engine, hard_disk(DRIVE), "sda").media
-    places = random_draws(engine, media.geometry.capacity, _SIZE, 0.0)
+    places = iter(random_draws(engine, media.geometry.capacity, _SIZE, 0.0))
     at = 0.0
 
     def read(_: int) -> None:
@@ -152,7 +152,7 @@ def scheduler() -> Chore:
 
 
 def _mapping(layout: Layout) -> Chore:
-    extents, places = layout.extents, random_draws(Engine(), layout.capacity, _SIZE, 0.0)
+    extents, places = layout.extents, iter(random_draws(Engine(), layout.capacity, _SIZE, 0.0))
     return Part(lambda _: extents(next(places)[1], _SIZE))
 
 
@@ -224,7 +224,7 @@ def random_writes() -> Chore:
     cache, file = _cached_file(engine, _PLENTY)
     for page in range(_DIRTY_PAGES):
         cache.mark_dirty(file, 3 * page * PAGE, (3 * page + 1) * PAGE)
-    places = random_draws(engine, _CAPACITY, PAGE, 1.0)
+    places = iter(random_draws(engine, _CAPACITY, PAGE, 1.0))
 
     def write(_: int) -> None:
         offset = next(places)[1]
@@ -268,7 +268,7 @@ class Replayed:
         layout = ParityLayout("raid5", [disk.capacity for disk in disks], CHUNK, "left-symmetric")
         array = ParityArray(engine, "md0", disks, layout, ParitySettings(heads=0))
         draws = random_draws(engine, array.capacity, _SIZE, 0.3)
-        self._load = TimedTrace(engine, array, records=in_parts(self._records(draws)), name="trace")
+        self._load = TimedTrace(engine, array, records=in_parts(self._records(iter(draws))), name="trace")
 
     def _records(self, draws: Iterator[tuple[int, int]]) -> Iterator[tuple[float, int, int, int]]:
         at = 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.drives.catalogue import drive, hard_disk
 from raidsim.model.layouts.parity import ParityLayout
 from raidsim.model.layouts.striped import StripedLayout
+from raidsim.model.loads.closed_loop import ClosedLoop, Drawn
 from raidsim.model.raid.parity.array import ParityArray
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.raid.stripes.settings import ParitySettings
@@ -46,7 +46,7 @@ class Load:
     device, disks
         What is loaded, and the drives whose I/Os are counted.
     draws
-        Endless (op, offset).
+        Which requests.
     size
         Bytes of every request.
     sync
@@ -60,23 +60,20 @@ class Load:
         engine: Engine,
         device: Device,
         disks: Sequence[HardDisk | SolidState | FixedServiceDevice],
-        draws: Iterator[tuple[int, int]],
+        draws: Draws,
         size: int,
         sync: bool = True,
         outstanding: int = OUTSTANDING,
     ) -> None:
         self.engine = engine
         self.disks = disks
-        self.completed = 0
-        self._stop_at = -1
-        self._stop = engine.event()
-        self._submit = device.submit
-        self._draw = draws.__next__
-        self._size = size
-        self._sync = sync
-        self._done: Callable[[Request], None] = self._completed  # bound once
-        for _ in range(outstanding):
-            self._next()
+        self._loop = ClosedLoop(device, draws.block, size, sync)
+        self._loop.start(outstanding)
+
+    @property
+    def completed(self) -> int:
+        """Requests that are complete."""
+        return self._loop.completed
 
     @property
     def member_ios(self) -> int:
@@ -85,41 +82,45 @@ class Load:
 
     def run(self, requests: int) -> None:
         """Simulate until `requests` more have completed."""
-        self._stop = self.engine.event()
-        self._stop_at = self.completed + requests
-        self.engine.run(until=self._stop)
-
-    def _next(self) -> None:
-        op, offset = self._draw()
-        self._submit(Request(op, offset, self._size, self._done, 0, self._sync))
-
-    def _completed(self, _: Request) -> None:
-        self.completed = completed = self.completed + 1
-        if completed == self._stop_at:
-            self._stop.succeed()
-        op, offset = self._draw()
-        self._submit(Request(op, offset, self._size, self._done, 0, self._sync))
+        stop = self.engine.event()
+        self._loop.when_completed(requests, stop.succeed)
+        self.engine.run(until=stop)
 
 
-def random_draws(engine: Engine, capacity: int, size: int, write_share: float) -> Iterator[tuple[int, int]]:
-    """(op, offset) anywhere on the device, aligned to `size`; drawn in blocks."""
+class Draws:
+    """Endless requests (op, offset), drawn in blocks."""
+
+    def __init__(self, block: Callable[[], Drawn]) -> None:
+        self.block = block
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        while True:
+            yield from zip(*self.block(), strict=True)
+
+
+def random_draws(engine: Engine, capacity: int, size: int, write_share: float) -> Draws:
+    """Anywhere on the device, aligned to `size`."""
     generator = engine.streams.generator("load")
 
-    def blocks() -> Iterator[Iterator[tuple[int, int]]]:
-        while True:
-            offsets = (generator.integers(0, capacity // size, BLOCK) * size).tolist()
-            ops = np.where(generator.random(BLOCK) < write_share, WRITE, READ).tolist()
-            yield zip(ops, offsets, strict=True)
+    def block() -> Drawn:
+        offsets = (generator.integers(0, capacity // size, BLOCK) * size).tolist()
+        return np.where(generator.random(BLOCK) < write_share, WRITE, READ).tolist(), offsets
 
-    return chain.from_iterable(blocks())
+    return Draws(block)
 
 
-def sequential_draws(op: int, capacity: int, size: int) -> Iterator[tuple[int, int]]:
-    """(op, offset) from the start of the device to its end, again and again."""
+def sequential_draws(op: int, capacity: int, size: int) -> Draws:
+    """From the start of the device to its end, again and again."""
     end = capacity - capacity % size
-    while True:
-        for offset in range(0, end, size):
-            yield op, offset
+    offset = 0
+
+    def block() -> Drawn:
+        nonlocal offset
+        offsets = list(range(offset, min(end, offset + BLOCK * size), size))
+        offset = (offsets[-1] + size) % end
+        return [op] * len(offsets), offsets
+
+    return Draws(block)
 
 
 def disk_load(name: str) -> Load:
