@@ -8,7 +8,7 @@ is an ABC: compiled subclasses of one share the cache of its isinstance.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from mypy_extensions import mypyc_attr
@@ -271,3 +271,21 @@ class Wrapper(Device):
     def foreground_bytes(self) -> int:
         """See :attr:`Device.foreground_bytes`."""
         return self.device.foreground_bytes
+
+
+def flush_all(devices: Iterable[Device], done: Callable[[], None]) -> None:
+    """Flush several devices at the same time and call `done` when all are through (md_flush_request)."""
+    flushed = list(devices)
+    left = len(flushed)
+    if not left:
+        done()
+        return
+
+    def one() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            done()
+
+    for device in flushed:
+        device.flush(one)

@@ -21,10 +21,10 @@ from ..core.device import Device
 from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.fifo import RequestFifo
 from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Completion, Request
 from ..links.link import AtaChannel, Link, Path
 from .destaging import DESTAGE_UNIT
+from .fifo import RequestFifo
 from .geometry import SECTOR
 from .media import Media
 from .media_cache import CachingMedia

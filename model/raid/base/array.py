@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from ...block.kernel_thread import compute
-from ...core.device import Device, SubmissionQueue, unplugs
+from ...core.device import Device, SubmissionQueue, flush_all, unplugs
 from ...core.discard import stacked
 from ...core.discard_limits import DiscardLimits, refused
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
-from ...core.flush import flush_all
 from ...core.join import Join
 from ...core.request import ASYNC, DAEMON_ISSUER, FLUSHER_ISSUER, READ, RESYNC_ISSUER, TRIM, Request
 from ...layouts import Layout
@@ -220,7 +219,7 @@ class Array(Device):
             unplug()
 
     def flush(self, done: Callable[[], None]) -> None:
-        """Flush the caches of all members that are there; see :mod:`raidsim.model.core.flush`.
+        """Flush the caches of all members that are there; see :func:`raidsim.model.core.device.flush_all`.
 
         A work item submits a bio for each member, and after the last one a second work item tells whoever waits. A
         kernel thread is woken for each (drivers/md/md.c: md_flush_request, submit_flushes, md_submit_flush_data).

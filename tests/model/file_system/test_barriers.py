@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from raidsim.model.block.multi_queue import BlkMqQueue
-from raidsim.model.core.device import Device
+from raidsim.model.core.device import Device, flush_all
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
-from raidsim.model.core.flush import flush_all
 from raidsim.model.core.request import WRITE, WRITE_THROUGH, Request
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.drives.catalogue import hard_disk

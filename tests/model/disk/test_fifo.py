@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections import deque
 
-from raidsim.model.core.fifo import RequestFifo
 from raidsim.model.core.request import READ, Request
+from raidsim.model.disk.fifo import RequestFifo
 
 
 def test_requests_leave_in_the_order_they_came() -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
-from .request import Request
+from ..core.request import Request
 
 _KEPT: Final = 64
 """Places of requests that have left are removed when there are this many of them, and as many as of those that wait."""
