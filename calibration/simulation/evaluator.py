@@ -1,75 +1,35 @@
 """Many simulations at once: in parallel, each distinct scenario only once, with progress.
 
-Runs with the same scenario and sample give the same bits, so results are remembered by their content: a fit that
-moves one parameter only repeats the runs that use it. Of a sample only the part counts that the run goes by, of a
-kernel what it does, not what it is called, and of the prices of work those that the simulation has read. A mechanism
-that is switched off (:mod:`raidsim.model.files.switches`) counts where the run has anything to do with it.
+Runs with the same scenario and sample give the same bits, so results are remembered by their content (:mod:`.asked`):
+a fit that moves one parameter only repeats the runs that use it. Of the prices of work those count that the simulation
+has read.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from functools import cache
+from dataclasses import fields
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from ...model.core.errors import InputError
 from ...model.files.switches import now_off, switched_off
-from ...model.kernels import KernelName
-from ...model.kernels.catalogue import whole_kernel
 from ...model.tasks.prices import Prices
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import DdSpec
 from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.running.base.sample import Sample, scale_for
+from ...scenarios.running.base.sample import Sample
 from ...scenarios.running.simulate import simulate
-from ...scenarios.workers.process_setup import interrupts_postponed
 from ...scenarios.workers.worker_pool import WorkerPool
-from .kept_results import KeptResults, Outcome
-from .touched_runs import touched_by
+from .asked import Asked
+from .kept_results import Failed, KeptResults, Outcome, Timed
 
 Progress = Callable[[int, int], None]
+_Task = tuple[ScenarioSpec, Sample, frozenset[str]]
 ALL_PRICES = frozenset(each.name for each in fields(Prices))
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A scenario to simulate.
-
-    Attributes
-    ----------
-    besides
-        Hash of all that its result follows from, but for the prices of work.
-    prices
-        These.
-    key
-        Hash of everything.
-    """
-
-    scenario: ScenarioSpec
-    besides: str
-    prices: Prices
-    key: str
-
-    @classmethod
-    def of(cls, scenario: ScenarioSpec, sample: Sample) -> _Asked:
-        """A scenario and what its result follows from."""
-        without: dict[str, Any] = {"name": True, "kernel": True, "machine": {"cpu": {"prices": True}}}
-        with interrupts_postponed():
-            text = scenario.model_dump_json(exclude=without) + _kernel_text(scenario.kernel)
-        touched = touched_by(scenario)
-        besides = _hashed(text + repr(_sampled(scenario, sample)) + (repr(touched) if touched else ""))
-        prices = scenario.machine.cpu.prices.prices()
-        return cls(scenario, besides, prices, _hashed(besides + repr(prices)))
-
-    def paid(self, read: Iterable[str]) -> tuple[float, ...]:
-        """Some of its prices."""
-        return tuple(getattr(self.prices, name) for name in sorted(read))
 
 
 class _Results:
@@ -85,12 +45,12 @@ class _Results:
         """Prices that any of them has read."""
         return frozenset().union(*(read for read, _, _ in self._found))
 
-    def add(self, asked: _Asked, outcome: Outcome) -> None:
+    def add(self, asked: Asked, outcome: Outcome) -> None:
         """A result; a refusal may be due to any price."""
         read = frozenset(outcome.prices_read) if isinstance(outcome, Prediction) else ALL_PRICES
         self._found.append((read, asked.paid(read), outcome))
 
-    def of(self, asked: _Asked) -> Outcome | None:
+    def of(self, asked: Asked) -> Outcome | None:
         """The result of a scenario: that of another one which has read the same prices, whatever the rest is."""
         return next((outcome for read, paid, outcome in self._found if asked.paid(read) == paid), None)
 
@@ -148,17 +108,19 @@ class Evaluator:
         self, scenarios: Iterable[ScenarioSpec], sample: Sample, progress: Progress | None = None
     ) -> list[Outcome]:
         """The same, with the model's refusal in the place of a result that there is none of."""
-        wanted = [_Asked.of(scenario, sample) for scenario in scenarios]
+        return self.answers([Asked.of(scenario, sample) for scenario in scenarios], progress)
+
+    def answers(self, wanted: Sequence[Asked], progress: Progress | None = None) -> list[Outcome]:
+        """The same, of runs that may each have a sample of its own."""
         while fresh := self._fresh(wanted):
             done = sum(self._known_outcome(asked) is not None for asked in wanted)
             if progress is not None:
                 progress(done, len(wanted))
-            for key, outcome in self._simulated(fresh, sample):
-                self._learn(fresh[key], outcome)
-                if isinstance(outcome, Prediction):
-                    self._events[fresh[key].scenario.name] = outcome.events
-                if self._kept is not None:
-                    self._kept.add(key, outcome)
+            for key, timed in self._attempted(fresh, _attempt):
+                assert not isinstance(timed.outcome, Failed)
+                self._learn(fresh[key], timed.outcome)
+                if isinstance(timed.outcome, Prediction):
+                    self._events[fresh[key].scenario.name] = timed.outcome.events
                 done += 1
                 if progress is not None:
                     progress(min(done, len(wanted) - 1), len(wanted))
@@ -167,24 +129,39 @@ class Evaluator:
         outcomes = [self._known_outcome(asked) for asked in wanted]
         return [outcome for outcome in outcomes if outcome is not None]
 
-    def _fresh(self, wanted: Sequence[_Asked]) -> dict[str, _Asked]:
+    def each(self, wanted: Iterable[Asked]) -> Iterator[tuple[str, Timed]]:
+        """Simulate runs, begun in their order, and yield the key and the result of each as it gets done.
+
+        Equal runs are simulated once, and nothing is remembered. What ends one run, a fault of the model too, leaves
+        the others alone.
+        """
+        fresh: dict[str, Asked] = {}
+        for asked in {each.key: each for each in wanted}.values():
+            timed = None if self._kept is None else self._kept.timed(asked.key)
+            if timed is None:
+                fresh[asked.key] = asked
+            else:
+                yield asked.key, timed
+        yield from self._attempted(fresh, _attempt_or_failure)
+
+    def _fresh(self, wanted: Sequence[Asked]) -> dict[str, Asked]:
         """What to simulate next, by key: of those that should give the same, one.
 
         Which prices a run reads is known once it was simulated. So of scenarios that differ in their prices only, the
         first one goes ahead; then those in whose prices it has read something else.
         """
-        first: dict[tuple[str, tuple[float, ...]], _Asked] = {}
+        first: dict[tuple[str, tuple[float, ...]], Asked] = {}
         for asked in wanted:
             if not self._has(asked):
                 known = self._known.get(asked.besides)
                 first.setdefault((asked.besides, asked.paid(known.read if known is not None else ())), asked)
         return {asked.key: asked for asked in sorted(first.values(), key=lambda asked: self._place(asked.scenario))}
 
-    def _known_outcome(self, asked: _Asked) -> Outcome | None:
+    def _known_outcome(self, asked: Asked) -> Outcome | None:
         known = self._known.get(asked.besides)
         return None if known is None else known.of(asked)
 
-    def _learn(self, asked: _Asked, outcome: Outcome) -> None:
+    def _learn(self, asked: Asked, outcome: Outcome) -> None:
         self._known.setdefault(asked.besides, _Results()).add(asked, outcome)
         self.simulated += 1
 
@@ -196,7 +173,7 @@ class Evaluator:
         """
         return not isinstance(scenario.workload, ProgramsSpec), -self._events.get(scenario.name, math.inf)
 
-    def _has(self, asked: _Asked) -> bool:
+    def _has(self, asked: Asked) -> bool:
         """Whether a result is known; one that is kept counts as simulated, as it does where nothing was interrupted."""
         if self._known_outcome(asked) is not None:
             return True
@@ -205,30 +182,42 @@ class Evaluator:
         self._learn(asked, outcome)
         return True
 
-    def _simulated(self, scenarios: dict[str, _Asked], sample: Sample) -> Iterator[tuple[str, Outcome]]:
+    def _attempted(self, runs: dict[str, Asked], attempt: Callable[[_Task], Timed]) -> Iterator[tuple[str, Timed]]:
         """What each gives, as it gets done."""
         off = now_off()
-        tasks = {key: (asked.scenario, sample, off) for key, asked in scenarios.items()}
+        tasks = {key: (asked.scenario, asked.sample, off) for key, asked in runs.items()}
+        results: Iterator[tuple[str, Timed]]
         if self.workers <= 1 or len(tasks) < 2:
-            return ((key, _attempt(task)) for key, task in tasks.items())
-        if self._pool is None:
-            self._pool = WorkerPool(self.workers)
-        for key, task in tasks.items():
-            self._pool.submit(key, _attempt, task, (Prediction, InputError))
-        return self._pool.results()
+            results = ((key, attempt(task)) for key, task in tasks.items())
+        else:
+            if self._pool is None:
+                self._pool = WorkerPool(self.workers)
+            for key, task in tasks.items():
+                self._pool.submit(key, attempt, task, (Timed,))
+            results = self._pool.results()
+        for key, timed in results:
+            if self._kept is not None:
+                self._kept.add(key, timed)
+            yield key, timed
 
 
-def _attempt(task: tuple[ScenarioSpec, Sample, frozenset[str]]) -> Outcome:
+def _attempt(task: _Task) -> Timed:
     scenario, sample, off = task
+    begun, worked = time.perf_counter(), time.process_time()
+    outcome: Outcome
     try:
         with switched_off(off):
-            return simulate(scenario, sample)
+            outcome = simulate(scenario, sample)
     except InputError as refusal:
-        return refusal
+        outcome = refusal
+    return Timed(outcome, time.process_time() - worked, time.perf_counter() - begun)
 
 
-def _hashed(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _attempt_or_failure(task: _Task) -> Timed:
+    try:
+        return _attempt(task)
+    except Exception as error:  # whatever ends one run must not take the others along
+        return Timed(Failed(f"{type(error).__name__}: {error}"), 0.0, 0.0)
 
 
 def same_but_for(scenario: ScenarioSpec, other: ScenarioSpec, read: Iterable[str]) -> bool:
@@ -238,20 +227,3 @@ def same_but_for(scenario: ScenarioSpec, other: ScenarioSpec, read: Iterable[str
         return False
     cpu = other.machine.cpu.model_copy(update={"prices": scenario.machine.cpu.prices})
     return scenario == other.model_copy(update={"machine": other.machine.model_copy(update={"cpu": cpu})})
-
-
-@cache
-def _kernel_text(name: KernelName) -> str:
-    return whole_kernel(name).model_dump_json(exclude={"version"})
-
-
-def _sampled(scenario: ScenarioSpec, sample: Sample) -> tuple[float, ...]:
-    """What a scenario's kind of run takes from a sample."""
-    workload = scenario.workload
-    if isinstance(workload, ProgramsSpec):
-        return (scale_for(scenario, sample),)
-    if not isinstance(workload, DdSpec):
-        return ()
-    if workload.direction == "read":
-        return (sample.read_bytes, sample.warm_up)
-    return (sample.write_bytes, sample.cycles, sample.warm_up, sample.dirty_swing_bytes)

@@ -12,6 +12,7 @@ import time
 import zlib
 from collections.abc import Callable
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,29 @@ from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.sweeps.model_version import model_fingerprint
 
 Outcome = Prediction | InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A run that ended in a fault of the model, in words."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """What a run has given, and how long its simulation took.
+
+    Attributes
+    ----------
+    cpu_s, wall_s
+        CPU time, and time that passed (s); the second is 0 for a result of an earlier command.
+    """
+
+    outcome: Outcome | Failed
+    cpu_s: float
+    wall_s: float
+
 
 _EVERY_S = 10.0
 """How often results are written; a command that takes less writes none."""
@@ -64,13 +88,18 @@ class KeptResults:
     def __init__(self, folder: Path, name: str, tell: Callable[[str], None]) -> None:
         self.path = folder / f"{name}{_SUFFIX}"
         self._tell: Callable[[str], None] | None = tell
-        self._unwritten: dict[str, Outcome] = {}
+        self._unwritten: dict[str, Timed] = {}
         self._written_at = time.monotonic()
         self._there = self.path.exists()
         self.found = self._read_count() if self._there else 0
 
     def get(self, key: str) -> Outcome | None:
         """The result that is known by `key`, if there is one."""
+        timed = self.timed(key)
+        return None if timed is None or isinstance(timed.outcome, Failed) else timed.outcome
+
+    def timed(self, key: str) -> Timed | None:
+        """The same, with the CPU time that it took."""
         if key in self._unwritten:
             return self._unwritten[key]
         if not self._there:
@@ -81,11 +110,13 @@ class KeptResults:
         except sqlite3.OperationalError:  # the same command elsewhere is done, and has taken the file along
             self._there = False
             return None
-        return None if row is None else _outcome(row[0])
+        return None if row is None else _timed(row[0])
 
-    def add(self, key: str, outcome: Outcome) -> None:
-        """Keep a result; it is in the file some seconds later."""
-        self._unwritten[key] = outcome
+    def add(self, key: str, timed: Timed) -> None:
+        """Keep a result; it is in the file some seconds later. A fault of the model is not kept."""
+        if isinstance(timed.outcome, Failed):
+            return
+        self._unwritten[key] = timed
         if time.monotonic() - self._written_at >= _EVERY_S:
             self.write()
 
@@ -107,7 +138,7 @@ class KeptResults:
             for table in _TABLES:
                 db.execute(table)
             db.execute("INSERT OR IGNORE INTO model VALUES (?)", (model_fingerprint(),))
-            rows = [(key, _bytes(outcome)) for key, outcome in self._unwritten.items()]
+            rows = [(key, _bytes(timed)) for key, timed in self._unwritten.items()]
             db.executemany("INSERT OR IGNORE INTO result VALUES (?, ?)", rows)
             count = int(db.execute("SELECT count(*) FROM result").fetchone()[0])
         if not self._there:
@@ -152,16 +183,18 @@ def _predictions() -> TypeAdapter[Prediction]:
     return TypeAdapter(Prediction)
 
 
-def _bytes(outcome: Outcome) -> bytes:
+def _bytes(timed: Timed) -> bytes:
     """As JSON, in which numbers are what they were to the last bit, and may be infinite."""
-    told: Any
-    if isinstance(outcome, InputError):
-        told = {"refusal": [outcome.place, outcome.found, outcome.expected]}
-    else:
-        told = {"prediction": _predictions().dump_python(outcome)}
+    told: dict[str, Any] = {"cpu_s": timed.cpu_s}
+    if isinstance(timed.outcome, InputError):
+        told["refusal"] = [timed.outcome.place, timed.outcome.found, timed.outcome.expected]
+    elif isinstance(timed.outcome, Prediction):
+        told["prediction"] = _predictions().dump_python(timed.outcome)
     return zlib.compress(json.dumps(told).encode(), 1)
 
 
-def _outcome(told: bytes) -> Outcome:
-    kind, content = next(iter(json.loads(zlib.decompress(told)).items()))
-    return InputError(*content) if kind == "refusal" else _predictions().validate_python(content)
+def _timed(told: bytes) -> Timed:
+    content = json.loads(zlib.decompress(told))
+    refusal = content.get("refusal")
+    outcome = InputError(*refusal) if refusal else _predictions().validate_python(content["prediction"])
+    return Timed(outcome, content.get("cpu_s", 0.0), 0.0)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from raidsim.calibration.simulation import asked as asking
 from raidsim.calibration.simulation import evaluator as evaluate
 from raidsim.calibration.simulation.evaluator import Evaluator
 from raidsim.calibration.study.runs import RunBuilder
@@ -86,8 +87,8 @@ def test_what_takes_longest_is_begun_first(monkeypatch: pytest.MonkeyPatch) -> N
 def test_kernels_that_do_the_same_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two kernels described alike are simulated once; another description is another kernel."""
     described = {"linux-2.6.8": kernel("linux-2.6.7")}
-    monkeypatch.setattr(evaluate, "whole_kernel", lambda name: described.get(name) or kernel(name))
-    monkeypatch.setattr(evaluate, "_kernel_text", evaluate._kernel_text.__wrapped__)  # tests before may have filled it
+    monkeypatch.setattr(asking, "whole_kernel", lambda name: described.get(name) or kernel(name))
+    monkeypatch.setattr(asking, "_kernel_text", asking._kernel_text.__wrapped__)  # tests before may have filled it
     scenario = RunBuilder(validate(StudySpec, small.small_document(small.GUESS)), {}).scenario("one")
     kernels = ("linux-2.6.7", "linux-2.6.8", "linux-2.4.26")
     with Evaluator(1) as evaluator:

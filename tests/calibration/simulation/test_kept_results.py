@@ -14,7 +14,7 @@ import pytest
 from raidsim.calibration.simulation import evaluator as evaluate
 from raidsim.calibration.simulation import kept_results
 from raidsim.calibration.simulation.evaluator import Evaluator
-from raidsim.calibration.simulation.kept_results import KeptResults, Outcome
+from raidsim.calibration.simulation.kept_results import Failed, KeptResults, Outcome, Timed
 from raidsim.calibration.study.runs import RunBuilder
 from raidsim.calibration.study.study import load_study
 from raidsim.model.core.errors import InputError
@@ -46,7 +46,7 @@ def test_results_come_back_to_the_last_bit(kept: Callable[[], KeptResults], scen
     refusal = InputError("here", "nothing", "expected: something")
     first = kept()
     for number, outcome in enumerate([*outcomes, refusal]):
-        first.add(str(number), outcome)
+        first.add(str(number), Timed(outcome, 1.5, 2.0))
     assert first.write() == len(outcomes) + 1
     again = kept()
     assert again.found == len(outcomes) + 1
@@ -55,6 +55,9 @@ def test_results_come_back_to_the_last_bit(kept: Callable[[], KeptResults], scen
     assert isinstance(found, InputError)
     assert str(found) == str(refusal)
     assert again.get("another") is None
+    timed = again.timed("0")
+    assert timed is not None
+    assert timed.cpu_s == 1.5
 
 
 def test_an_evaluator_goes_on(
@@ -77,7 +80,7 @@ def test_another_model_has_no_part_in_it(
 ) -> None:
     """Its results are deleted, for they are not what would be simulated now."""
     begun = kept()
-    begun.add("one", simulate(scenarios[0], SHORT))
+    begun.add("one", Timed(simulate(scenarios[0], SHORT), 1.5, 2.0))
     begun.write()
     monkeypatch.setattr(kept_results, "model_fingerprint", lambda: "another")
     assert kept().found == 0
@@ -89,10 +92,10 @@ def test_what_takes_seconds_writes_nothing(kept: Callable[[], KeptResults], scen
     """And what takes longer is in the file even if the process is killed. Nothing is left when the work is done."""
     prediction = simulate(scenarios[0], SHORT)
     begun = kept()
-    begun.add("one", prediction)
+    begun.add("one", Timed(prediction, 1.5, 2.0))
     assert not begun.path.exists()
     begun._written_at -= 60
-    begun.add("two", prediction)
+    begun.add("two", Timed(prediction, 1.5, 2.0))
     assert kept().found == 2
     begun.discard()
     assert not begun.path.exists()
@@ -107,7 +110,7 @@ def test_what_nobody_goes_on_with_is_let_go_of(tmp_path: Path, scenarios: list[S
     for path in (old, other):
         os.utime(path, (long_ago, long_ago))
     kept = KeptResults(tmp_path, "new", pytest.fail)
-    kept.add("one", simulate(scenarios[0], SHORT))
+    kept.add("one", Timed(simulate(scenarios[0], SHORT), 1.5, 2.0))
     kept.write()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.results", "old.txt", "young.results"]
 
@@ -115,13 +118,13 @@ def test_what_nobody_goes_on_with_is_let_go_of(tmp_path: Path, scenarios: list[S
 def test_the_same_command_twice(kept: Callable[[], KeptResults], scenarios: list[ScenarioSpec]) -> None:
     """One that ends takes the file along; the other simulates what it does not find, and may keep more."""
     begun = kept()
-    begun.add("one", simulate(scenarios[0], SHORT))
+    begun.add("one", Timed(simulate(scenarios[0], SHORT), 1.5, 2.0))
     begun.write()
     other = kept()
     begun.discard()
     assert other.get("one") is None
     assert not other.path.exists()
-    other.add("two", simulate(scenarios[0], SHORT))
+    other.add("two", Timed(simulate(scenarios[0], SHORT), 1.5, 2.0))
     assert other.write() == 1
 
 
@@ -130,7 +133,7 @@ def test_where_nothing_can_be_kept_the_work_goes_on(tmp_path: Path, scenarios: l
     (tmp_path / "file").touch()
     told: list[str] = []
     kept = KeptResults(tmp_path / "file", "work", told.append)
-    kept.add("one", simulate(scenarios[0], SHORT))
+    kept.add("one", Timed(simulate(scenarios[0], SHORT), 1.5, 2.0))
     assert kept.write() == kept.write() == 0
     assert len(told) == 1
     assert "an interruption would lose them" in told[0]
@@ -141,3 +144,11 @@ def test_something_else_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "work.results").write_text("something else " * 100)
     with pytest.raises(InputError, match=r"work\.results: no results of raidsim .*expected: delete it"):
         KeptResults(tmp_path, "work", pytest.fail)
+
+
+def test_a_fault_of_the_model_is_not_kept(kept: Callable[[], KeptResults]) -> None:
+    """Protects the next command from it: the run is simulated again."""
+    begun = kept()
+    begun.add("one", Timed(Failed("ZeroDivisionError: division by zero"), 0.0, 0.0))
+    assert begun.write() == 0
+    assert begun.get("one") is None
