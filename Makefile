@@ -8,10 +8,11 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-bui
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
-.PHONY: help predict test web extensions chromium clients check drift bench compiled fuzz faults golden mutants pages docs sbom audit clean
+.PHONY: help predict keep test web extensions chromium clients check drift bench compiled fuzz faults golden mutants pages docs sbom audit clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
+	@echo "make keep      simulate all studies and write the results that come with raidsim"
 	@echo "make test      all tests"
 	@echo "make web       the explorer in a browser (OPTIONS='--port 8600')"
 	@echo "make check     lint, format, types, security and the quick tests"
@@ -28,10 +29,15 @@ help:
 	@echo "make audit     compare all packages of constraints.txt with lists of known vulnerabilities"
 	@echo "make clean     remove what was built, and .venv"
 
-# Compiling takes less than it saves of predicting all studies; where it is not possible they take twice as long.
+# What comes with raidsim is shown at once. Compiling takes less than it saves of simulating all studies, which verifies it.
 predict: .venv/compiled.stamp
+	$(BIN)/raidsim predict --kept
 	-@$(BIN)/python -m raidsim.compiled --where-possible
 	$(BIN)/raidsim predict
+
+# Goes on where it was stopped.
+keep: extensions
+	$(BIN)/raidsim predict --all --keep
 
 # Most tests simulate, so these are on the compiled modules too, where that is possible; `make check` is on the source.
 test: extensions chromium clients

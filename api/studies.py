@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,38 +10,25 @@ from typing import TYPE_CHECKING, Any
 from ..calibration.fio_study.study import FioStudy
 from ..calibration.fit.choices import try_all, with_choice
 from ..calibration.fit.fit import Fit
-from ..calibration.fit.fit import calibrate as fitted
-from ..calibration.fit.profile import (
-    Profile,
-    data_fingerprint,
-    fingerprint,
-    kept_profile,
-    load_profile,
-    profile_path,
-)
+from ..calibration.fit.profile import data_fingerprint
 from ..calibration.fit.profile_likelihood import profile_limits
 from ..calibration.fit.report import Calibrated
 from ..calibration.fit.starts import SEED, search_from
-from ..calibration.simulation.evaluator import Evaluator
 from ..calibration.simulation.responses import Vector
 from ..calibration.study.study import StudySpec, chosen_studies, load_study
 from ..model.core.errors import InputError
 from ..scenarios.documents.document import document_from
 from ..scenarios.documents.text import plain_text
-from ..validation.prediction.comparison import Compared, StudyComparison, compare, summary
+from ..validation.prediction.comparison import Compared, StudyComparison, summary
 from ..validation.report.report import Report, report
 from .base import Drawn, Value
 from .scenario import Scenario
+from .support.predicting import predict_studies
 from .support.progress import progress_bar
 from .support.unfinished import evaluating
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def note(text: str) -> None:
-    """Print what a user should know on stderr."""
-    print(text, file=sys.stderr, flush=True)
 
 
 class Predictions(Drawn):
@@ -319,57 +305,3 @@ def calibrated(
         profile = fit.profile(searches.best, searches.widened(fit.covariance(searches.best)))
         limits = {name: profile_limits(fit, searches.best, names.index(name)) for name in dict.fromkeys(asked)}
     return Calibrated(study, profile, searches, limits, tuple(tried))
-
-
-def predict_studies(
-    studies: Iterable[StudySpec],
-    evaluator: Evaluator,
-    recalibrate: bool,
-    done: Callable[[StudyComparison], None] = lambda _: None,
-    progress: bool = True,
-) -> tuple[list[StudyComparison], dict[str, str]]:
-    """Predict studies one after the other, and call `done` with each; the second result says why some could not be."""
-    comparisons: list[StudyComparison] = []
-    failed: dict[str, str] = {}
-    for study in studies:
-        try:
-            profile = profile_for(study, evaluator, recalibrate, progress)
-            with progress_bar(f"predicting {study.id}", shown=progress) as told:
-                comparison = compare(study, profile, evaluator, told)
-        except Exception as error:  # whatever ends one study must not take the others' results along
-            failed[study.id] = " ".join(f"{type(error).__name__}: {error}".split())
-            note(f"{study.id} could not be predicted: {failed[study.id]}")
-            continue
-        finally:
-            evaluator.forget()
-        comparisons.append(comparison)
-        done(comparison)
-    return comparisons, failed
-
-
-def profile_for(
-    study: StudySpec, evaluator: Evaluator, recalibrate: bool = False, progress: bool = True
-) -> Profile | None:
-    """The stored profile if it belongs to this study and this version, or the one that raidsim comes with.
-
-    Where there is neither, or a new fit is asked for, a new one, stored when it is complete.
-    """
-    if not study.parameters or not study.all_cells:
-        return None
-    path = profile_path(study)
-    if path.exists() and not recalibrate:
-        try:
-            stored = load_profile(path)
-        except InputError as error:
-            note(f"the stored profile cannot be used and is fitted again: {error}")
-        else:
-            if stored.fingerprint == fingerprint(study):
-                return stored
-    kept = None if recalibrate else kept_profile(study)
-    if kept is not None:
-        note(f"{study.id}: with the profile that comes with raidsim; --recalibrate fits it anew")
-        return kept
-    with progress_bar(f"calibrating {study.id}", shown=progress) as told:
-        profile = fitted(study, evaluator, told)
-    profile.save(path)
-    return profile

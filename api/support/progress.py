@@ -88,7 +88,8 @@ def _lines(what: str, percent: bool) -> Callable[[int, int], None]:
         if now - last >= _EVERY_S:
             last = now
             share = f"{done} %" if percent else f"{done} of {total}"
-            print(f"{what}: {share} ({now - began:.0f} s)", file=sys.stderr, flush=True)
+            left = f", about {(now - began) * (total - done) / done:.0f} s left" if done else ""
+            print(f"{what}: {share} ({now - began:.0f} s{left})", file=sys.stderr, flush=True)
 
     return update
 

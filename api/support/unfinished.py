@@ -18,6 +18,7 @@ def evaluating(workers: int | None, command: str, *work: object) -> Iterator[Eva
     """Yield what runs the simulations of a command; `work` is what its results depend on, and nothing else."""
     digest = hashlib.sha256(repr(work).encode()).hexdigest()[:16]
     kept = KeptResults(data_folder() / "unfinished", f"{command}-{digest}", _note)
+    kept.check()
     if kept.found:
         _note(f"{kept.found:,} simulations were done when this command was interrupted; it goes on from there")
     try:

@@ -97,12 +97,7 @@ class Evaluator:
         InputError
             If the model refuses one of them.
         """
-        predictions = []
-        for outcome in self.outcomes(scenarios, sample, progress):
-            if isinstance(outcome, InputError):
-                raise outcome
-            predictions.append(outcome)
-        return predictions
+        return results_of(self.outcomes(scenarios, sample, progress))
 
     def outcomes(
         self, scenarios: Iterable[ScenarioSpec], sample: Sample, progress: Progress | None = None
@@ -218,6 +213,22 @@ def _attempt_or_failure(task: _Task) -> Timed:
         return _attempt(task)
     except Exception as error:  # whatever ends one run must not take the others along
         return Timed(Failed(f"{type(error).__name__}: {error}"), 0.0, 0.0)
+
+
+def results_of(outcomes: Iterable[Outcome]) -> list[Prediction]:
+    """The predictions among outcomes that are all predictions.
+
+    Raises
+    ------
+    InputError
+        The first refusal of the model, if there is one.
+    """
+    predictions = []
+    for outcome in outcomes:
+        if isinstance(outcome, InputError):
+            raise outcome
+        predictions.append(outcome)
+    return predictions
 
 
 def same_but_for(scenario: ScenarioSpec, other: ScenarioSpec, read: Iterable[str]) -> bool:

@@ -7,6 +7,7 @@ model would have given other results, so what one has kept is nothing to another
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 import zlib
@@ -93,6 +94,12 @@ class KeptResults:
         self._there = self.path.exists()
         self.found = self._read_count() if self._there else 0
 
+    def check(self) -> None:
+        """Tell at once if nothing can be kept in the folder."""
+        there = next(each for each in (self.path.parent, *self.path.parent.parents) if each.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            self._cannot_keep(f"{there} cannot be written")
+
     def get(self, key: str) -> Outcome | None:
         """The result that is known by `key`, if there is one."""
         timed = self.timed(key)
@@ -128,9 +135,13 @@ class KeptResults:
         try:
             return self._written()
         except (OSError, sqlite3.Error) as error:
-            self._tell(f"results cannot be kept in {self.path}, so an interruption would lose them ({error})")
-            self._tell = None
+            self._cannot_keep(str(error))
             return 0
+
+    def _cannot_keep(self, why: str) -> None:
+        if self._tell is not None:
+            self._tell(f"results cannot be kept in {self.path}, so an interruption would lose them ({why})")
+        self._tell = None
 
     def _written(self) -> int:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,7 +161,8 @@ class KeptResults:
     def discard(self) -> None:
         """The command is done: nothing has to be kept any more."""
         self._unwritten.clear()
-        self.path.unlink(missing_ok=True)
+        if self._there and self._tell is not None:
+            self.path.unlink(missing_ok=True)
 
     def _read_count(self) -> int:
         """How many results the file has; those of another model are deleted."""

@@ -13,7 +13,8 @@ from ...scenarios.running.base.prediction import Prediction
 from .figures import figures_in
 from .study import StudySpec
 
-_SUMMED = [f"{order}_{op}_{what}" for order in ("seq", "rand") for op in ("write", "read") for what in ("rate", "cpu")]
+SUMMED = [f"{order}_{op}_{what}" for order in ("seq", "rand") for op in ("write", "read") for what in ("rate", "cpu")]
+"""Figures of tiobench that its program adds up."""
 
 
 def with_earlier(study: StudySpec, runs: Iterable[str]) -> list[str]:
@@ -29,7 +30,7 @@ def reported(study: StudySpec, run: str, predictions: Mapping[str, Prediction]) 
     own, before = predictions[run], study.earlier(run)
     if not before:
         return own
-    names = [name for name in own.figures if name.rpartition(".")[2] in _SUMMED]
+    names = [name for name in own.figures if name.rpartition(".")[2] in SUMMED]
     rows = [{name: predictions[each].figures[name] for name in names} for each in (*before, run)]
     return replace(own, figures={**own.figures, **line_figures(rows)})
 

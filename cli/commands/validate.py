@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ... import __version__
-from ...api.studies import predict_studies
+from ...api.support.predicting import predict_studies
 from ...api.support.progress import progress_bar, progress_text
 from ...api.support.unfinished import evaluating
 from ...calibration.simulation.evaluator import Evaluator
@@ -79,7 +79,7 @@ def validate_command(
     totals = None if conformance_json is None else totals_from_file(conformance_json)
     loaded = chosen_studies(studies or (), every)
     with evaluating(workers, "validate", [study.id for study in loaded], leave_out_levels, recalibrate) as evaluator:
-        comparisons, failed = predict_studies(loaded, evaluator, recalibrate, lambda _: None)
+        comparisons, failed = predict_studies(loaded, evaluator, recalibrate)
         left_out = _left_out(loaded, evaluator, failed) if leave_out_levels else []
     if conformance:
         totals = _conformance()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
-from ...api.studies import profile_for
+from ...api.support.predicting import profile_for
 from ...api.support.progress import progress_bar, progress_text
 from ...calibration.simulation.evaluator import Evaluator
 from ...calibration.study.study import StudySpec

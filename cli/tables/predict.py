@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ...calibration.fit.profile import Profile
 from ...validation.prediction.comparison import Claimed, Compared, StudyComparison, ZeroCompared, summarise, summary
+from ...validation.prediction.study_queue import WrongRun
 from ..support.table import Table
 
 _NOTEWORTHY_PCT = 40.0
@@ -34,6 +35,8 @@ def print_study(console: Console, comparison: StudyComparison) -> None:
     """Everything about one study."""
     study = comparison.study
     console.print(Text(study.title, style="bold"), Text(f"({study.source.author}, {study.source.date})"))
+    if note := kept_note(comparison):
+        console.print(Text(note, style="dim"))
     for warning in fit_lines(comparison.failures, comparison.misfits):
         console.print(warning)
     if comparison.profile is not None:
@@ -59,6 +62,30 @@ def print_study(console: Console, comparison: StudyComparison) -> None:
     for line in (*_suspicions(comparison), *_missing(comparison)):
         console.print(Text(line), soft_wrap=False)
     console.print()
+
+
+def kept_note(comparison: StudyComparison) -> str:
+    """Which rows are results that came with raidsim; empty if none is."""
+    kept = [each.cell.id for each in comparison.cells if each.kept]
+    if not comparison.kept_runs:
+        return ""
+    if comparison.kept_runs == len(comparison.study.wanted_runs):
+        return "Every row is a kept result of this model."
+    return f"Kept results of this model: {', '.join(kept) or 'claims only'}. The rest is simulated."
+
+
+def print_verdict(console: Console, count: int, wrong: Sequence[WrongRun]) -> None:
+    """Whether the kept results came out the same when they were simulated."""
+    if not wrong:
+        console.print(f"All {count:,} kept results are verified: simulated again, they came out the same.")
+        return
+    title = f"{len(wrong):,} of {count:,} kept results are wrong; the tables with what was simulated follow"
+    table = Table(title=title, title_justify="left", title_style="red")
+    for heading in ("study", "run", "kept", "simulated"):
+        table.add_column(heading, overflow="fold")
+    for each in wrong:
+        table.add_row(Text(each.study), Text(each.run), Text(each.kept), Text(each.simulated))
+    console.print(table)
 
 
 def print_all(console: Console, comparisons: Sequence[StudyComparison], failed: Mapping[str, str]) -> None:

@@ -7,7 +7,7 @@ mixed: the first show how well the model can be fitted, only the second what a p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,17 +15,15 @@ import numpy as np
 
 from ...calibration.fit.profile import Profile
 from ...calibration.fit.report import misfits
-from ...calibration.simulation.evaluator import Evaluator, Progress
+from ...calibration.simulation.evaluator import Evaluator, Progress, results_of
+from ...calibration.simulation.study_runs import StudyRuns
 from ...calibration.study.cell import Cell
 from ...calibration.study.document import ClaimSpec
 from ...calibration.study.figures import figure_value
-from ...calibration.study.reported import mean_of, repeated, reported
-from ...calibration.study.runs import RunBuilder
 from ...calibration.study.study import StudySpec
 from ...calibration.uncertainty.discrepancy import COVERED, DiscrepancyTable, load_table
 from ...calibration.uncertainty.intervals import HalfWidth, Intervals, interval_score
 from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.running.base.sample import Sample, with_common_scales
 
 INTERVAL = COVERED
 _BINARY = {("MB/s", 1 << 20): "MiB/s", ("KB/s", 1 << 10): "KiB/s"}
@@ -49,6 +47,8 @@ class Compared:
         Of the run's I/Os (s); see :class:`~raidsim.scenarios.running.base.prediction.Prediction`.
     half_width
         Of the interval (ln), by where it comes from.
+    kept
+        If true, the run's result was kept and not simulated now.
     """
 
     cell: Cell
@@ -61,6 +61,7 @@ class Compared:
     suspected: str | None
     latencies: dict[str, dict[str, float]] = field(default_factory=dict)
     half_width: HalfWidth | None = None
+    kept: bool = False
 
     @property
     def measured(self) -> float:
@@ -117,6 +118,7 @@ class Compared:
             "seconds": {"measured": self.cell.seconds, "predicted": self.predicted_seconds},
             "latencies": self.latencies,
             "suspected": self.suspected,
+            "kept": self.kept,
         }
 
 
@@ -204,13 +206,24 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class StudyComparison:
-    """A study after its predictions; `profile` is None where nothing was fitted, `zeros` are cells without a ratio."""
+    """A study after its predictions.
+
+    Attributes
+    ----------
+    profile
+        None where nothing was fitted.
+    zeros
+        Cells without a ratio.
+    kept_runs
+        How many runs have a kept result that was not simulated.
+    """
 
     study: StudySpec
     profile: Profile | None
     cells: tuple[Compared, ...]
     claims: tuple[Claimed, ...] = ()
     zeros: tuple[ZeroCompared, ...] = ()
+    kept_runs: int = 0
 
     @property
     def failures(self) -> list[str]:
@@ -261,21 +274,25 @@ def compare(
 
     Intervals take from `table` what predictions of other studies came to; the one that comes with raidsim by default.
     """
-    builder = RunBuilder(study, profile.factors if profile is not None else {})
-    runs = study.wanted_runs
-    outcomes: dict[str, Prediction] = {}
-    tasks = {run: repeated(study, run, builder.scenario(run)) for run in runs}
-    total, before = len([scenario for each in tasks.values() for scenario in each]), 0
-    scaled = [run for run in runs if not study.whole(run)]
-    for sample, chosen in (
-        (with_common_scales(Sample(), (tasks[run][0] for run in scaled)), scaled),
-        (Sample(scale=1), [run for run in runs if study.whole(run)]),
-    ):
-        scenarios = [scenario for run in chosen for scenario in tasks[run]]
-        made = iter(evaluator.run(scenarios, sample, _part_of(progress, before, total)))
-        outcomes |= {run: mean_of([next(made) for _ in tasks[run]]) for run in chosen}
-        before += len(scenarios)
-    predictions = {run: reported(study, run, outcomes) for run in runs}
+    runs = StudyRuns(study, factors_of(profile))
+    every = runs.every
+    results = dict(zip((asked.key for asked in every), results_of(evaluator.answers(every, progress)), strict=True))
+    return compared(study, profile, runs.predictions(lambda asked: results[asked.key]), table)
+
+
+def factors_of(profile: Profile | None) -> dict[str, float]:
+    """The factors of a profile; none where nothing was fitted."""
+    return {} if profile is None else profile.factors
+
+
+def compared(
+    study: StudySpec,
+    profile: Profile | None,
+    predictions: Mapping[str, Prediction],
+    table: DiscrepancyTable | None = None,
+    kept: Collection[str] = (),
+) -> StudyComparison:
+    """Compare a study with its predictions, by run; `kept` are runs whose results were kept and not simulated."""
     cells = study.all_cells
     measured = {cell.name: cell.value for cell in cells}
     every = (*cells, *study.zero_cells)
@@ -286,7 +303,7 @@ def compare(
         study,
         profile,
         tuple(
-            _compared(study, cell, predictions[cell.run], values[cell.id], intervals.of(cell))
+            _compared(study, cell, predictions[cell.run], values[cell.id], intervals.of(cell), cell.run in kept)
             for cell in cells
             if values[cell.id]
         ),
@@ -296,18 +313,13 @@ def compare(
             for cell in every
             if not cell.measured or not values[cell.id]
         ),
+        len(kept),
     )
 
 
-def _part_of(progress: Progress | None, before: int, total: int) -> Progress | None:
-    """The progress of one part, of `total` steps of which `before` are done, as that of the whole."""
-    if progress is None:
-        return None
-    follow = progress
-    return lambda done, _: follow(before + done, total)
-
-
-def _compared(study: StudySpec, cell: Cell, prediction: Prediction, value: float, half_width: HalfWidth) -> Compared:
+def _compared(
+    study: StudySpec, cell: Cell, prediction: Prediction, value: float, half_width: HalfWidth, kept: bool
+) -> Compared:
     factor = math.exp(half_width.total)
     predicted = value / cell.scale
     return Compared(
@@ -321,6 +333,7 @@ def _compared(study: StudySpec, cell: Cell, prediction: Prediction, value: float
         suspected=study.suspected(cell.id),
         latencies=prediction.latencies,
         half_width=half_width,
+        kept=kept,
     )
 
 

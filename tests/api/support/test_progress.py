@@ -36,7 +36,7 @@ def test_long_work_is_told_in_percent(capsys: pytest.CaptureFixture[str], monkey
         time.sleep(0.2)
     out, err = capsys.readouterr()
     assert out == ""
-    assert "working: 25 % (0 s)" in err
+    assert "working: 25 % (0 s, about " in err
 
 
 def test_work_that_fails_ends_its_progress() -> None:

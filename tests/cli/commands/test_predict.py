@@ -15,11 +15,16 @@ from unittest import mock
 import pytest
 import yaml
 
+from raidsim.api.support import predicting
+from raidsim.calibration.simulation import kept_predictions
 from raidsim.calibration.study import study as study_module
+from raidsim.cli import main as cli
 from raidsim.tests.manual_pages import ROOT, raidsim_command
 
 INTERRUPTIBLE = ("env", "--default-signal=INT")
 """Whoever runs the tests in the background ignores interrupts, and so would what they start."""
+STUDY = "larsen-2003"
+"""A quick one, with a profile that comes with raidsim."""
 SOURCE = Path(study_module.__file__).parents[1] / "studies" / "gentoo-2004.yaml"
 
 
@@ -172,7 +177,7 @@ def test_a_broken_profile_is_fitted_again_and_said_so(home: Path, study_file: Pa
     profile.write_text("study: 3\n", encoding="utf-8")
     run = raidsim("predict", str(study_file), "--json", "--workers", "1", home=home)
     assert run.returncode == 0
-    assert "cannot be used and is fitted again" in run.stderr
+    assert "a stored profile cannot be used" in run.stderr
     assert json.loads(run.stdout)["studies"][0]["cases"] == document["studies"][0]["cases"]
 
 
@@ -199,6 +204,113 @@ def test_ctrl_c_leaves_the_last_profile_intact(home: Path, study_file: Path, doc
     assert profile.read_bytes() == before
     assert [p.name for p in profile.parent.iterdir()] == ["reads.yaml"]
     assert document["studies"]
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of kept results, and a home, of this test's own."""
+    monkeypatch.setattr(kept_predictions, "FOLDER", tmp_path / "predictions")
+    monkeypatch.setenv("RAIDSIM_HOME", str(tmp_path / "home"))
+    return tmp_path / "predictions"
+
+
+def predict(*arguments: str) -> int:
+    """Run the command in this process; its status."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["predict", STUDY, "--workers", "1", *arguments])
+    return int(ended.value.code or 0)
+
+
+def test_kept_results_are_shown_and_verified(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Protects the answer at once: the table is there before any simulation, and the rows are said to be kept."""
+    assert predict("--keep") == 0
+    assert "6 runs, " in capsys.readouterr().out
+    assert predict("--keep") == 0
+    assert "kept for this model already" in capsys.readouterr().out
+    assert predict("--kept") == 0
+    without_verdict = capsys.readouterr().out
+    with mock.patch.object(predicting, "verify", side_effect=KeyboardInterrupt):
+        assert predict() == 130
+    at_once = capsys.readouterr().out
+    assert "Every row is a kept result of this model" in at_once
+    assert at_once == without_verdict
+    assert predict() == 0
+    verified = capsys.readouterr().out
+    assert verified.startswith(at_once)
+    assert "All 6 kept results are verified" in verified
+    assert predict("--fresh") == 0
+    fresh = capsys.readouterr().out
+    assert "kept" not in fresh
+    lines = [line for line in at_once.splitlines() if "kept" not in line]
+    assert fresh.splitlines() == lines
+
+
+def test_a_wrong_kept_result_is_found(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A falsified result is named, the table with what was simulated follows, and the status is 1."""
+    assert predict("--keep") == 0
+    path = kept / f"{STUDY}.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    row = document["runs"][0]
+    figure = next(iter(row["prediction"]["figures"]))
+    row["prediction"]["figures"][figure] *= 1.01
+    path.write_text(json.dumps(document), encoding="utf-8")
+    capsys.readouterr()
+    assert predict() == 1
+    shown = capsys.readouterr().out
+    assert "1 of 6 kept results are wrong" in shown
+    assert row["run"] in shown.partition("are wrong")[2]
+    assert predict("--json") == 1
+    printed = json.loads(capsys.readouterr().out)
+    assert [each["run"] for each in printed["kept"]["wrong"]] == [row["run"]]
+    assert not any(case["kept"] for case in printed["studies"][0]["cases"])
+    assert predict("--fresh") == 0
+
+
+def test_results_of_another_model_are_not_shown(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What another model gave is no result of this one: it is said, and everything is simulated."""
+    assert predict("--keep") == 0
+    path = kept / f"{STUDY}.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for row in document["runs"]:
+        row["prediction"]["seconds"] = 1e9
+    path.write_text(json.dumps({**document, "model": "0123456789abcdef"}), encoding="utf-8")
+    capsys.readouterr()
+    assert predict("--json") == 0
+    printed, said = capsys.readouterr()
+    assert "no study is kept for this model" in said
+    assert predict("--kept") == 0
+    assert STUDY in capsys.readouterr().err
+    assert predict("--json") == 0
+    printed, said = capsys.readouterr()
+    assert json.loads(printed)["kept"] == {"runs": 0, "wrong": []}
+    assert "1000000000" not in printed
+
+
+def test_a_home_that_cannot_be_written_is_said_so(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Protects from a silent loss: the simulations run all the same."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("RAIDSIM_HOME", str(tmp_path / "file" / "home"))
+    assert predict("--fresh") == 0
+    shown, said = capsys.readouterr()
+    assert "Predicted" in shown
+    assert said.count("an interruption would lose them") == 1
+
+
+@pytest.mark.parametrize("other", ["--json", "--recalibrate"])
+def test_keep_prints_nothing_else(kept: Path, other: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Protects maintainers from waiting for what is not printed."""
+    assert predict("--keep", other) == 2
+    assert f"{other} too" in capsys.readouterr().err
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("other", ["--fresh", "--keep"])
+def test_only_kept_results_are_not_simulated(kept: Path, other: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Protects from two wishes that contradict each other."""
+    assert predict("--kept", other) == 2
+    assert "expected: one of the two" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import pytest
 
 from raidsim.calibration.fit.fit import UNCALIBRATED_SD
 from raidsim.calibration.fit.problem import CELL_SD
 from raidsim.calibration.fit.profile import Profile
+from raidsim.calibration.simulation.asked import Asked
 from raidsim.calibration.simulation.evaluator import Evaluator, Progress
+from raidsim.calibration.simulation.kept_results import Outcome
 from raidsim.calibration.study.cell import Cell
 from raidsim.calibration.study.document import ClaimSpec, Use
 from raidsim.calibration.study.figures import Unit
 from raidsim.calibration.study.study import StudySpec, load_study
 from raidsim.calibration.uncertainty.discrepancy import DiscrepancyTable
 from raidsim.model.files.description_errors import validate
-from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.running.base.prediction import Prediction
-from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.calibration.study import small_study as small
 from raidsim.validation.prediction.comparison import Claimed, Compared, StudyComparison, compare, summarise, summary
 
@@ -217,13 +216,10 @@ class Noting(Evaluator):
         super().__init__(1)
         self.scales: dict[str, int | None] = {}
 
-    def run(
-        self, scenarios: Iterable[ScenarioSpec], sample: Sample, progress: Progress | None = None
-    ) -> list[Prediction]:
+    def answers(self, wanted: Sequence[Asked], progress: Progress | None = None) -> list[Outcome]:
         """See :class:`Evaluator`."""
-        wanted = list(scenarios)
-        self.scales.update({scenario.name: sample.scale for scenario in wanted})
-        return super().run(wanted, sample, progress)
+        self.scales.update({asked.scenario.name: asked.sample.scale for asked in wanted})
+        return super().answers(wanted, progress)
 
 
 @pytest.mark.parametrize("whole", [True, False])
