@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ...api.studies import predict_studies
+from ...api.support.predicting import predict_studies
 from ...api.support.progress import progress_bar
 from ...api.support.unfinished import evaluating
 from ...calibration.fio_study.skeleton import skeleton
