@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...layouts.parity import ParityLayout
 from ..stripes.write_plan import WritePlan, plan_write
-from .stripe_head_run import StripeHeadRun
+from .stripe_head_run import StripeHeadRun, numbers
 
 _PLANS = 4096
 """So many different plans are remembered at most."""
@@ -25,13 +25,11 @@ class RunPlans:
         md's setting of that name.
     """
 
-    __slots__ = ("_data", "_layout", "_plans", "_rmw_level", "_slots")
+    __slots__ = ("_layout", "_plans", "_rmw_level")
 
     def __init__(self, layout: ParityLayout, rmw_level: int) -> None:
         self._layout = layout
         self._rmw_level = rmw_level
-        self._data = range(layout.data_members)
-        self._slots = range(layout.data_members + layout.parities)
         self._plans: dict[tuple[int, int, int, int, frozenset[int], frozenset[int]], WritePlan] = {}
 
     def plan(self, run: StripeHeadRun, unreadable: frozenset[int], absent: frozenset[int]) -> WritePlan:
@@ -43,11 +41,11 @@ class RunPlans:
                 self._plans.clear()
             plan = plan_write(
                 self._layout.row(run.row),
-                [index for index in self._data if run.full >> index & 1],
-                [index for index in self._data if run.partial >> index & 1],
+                numbers(run.full),
+                numbers(run.partial),
                 unreadable,
                 absent,
-                [slot for slot in self._slots if run.known >> slot & 1],
+                numbers(run.known),
                 self._rmw_level,
             )
             # The thread goes through a head's members from the last to the first (raid5.c, ops_run_io).

@@ -29,7 +29,7 @@ from ..stripes.stripe_cache import StripeCache
 from ..stripes.write_plan import WritePlan
 from .bitmap_list import BitmapList
 from .plan_cache import RunPlans
-from .stripe_head_run import Flight, Piece, StripeHeadRun, cover
+from .stripe_head_run import Flight, Piece, StripeHeadRun, cover, numbers
 from .thread import STRIPE_BATCH, ParityThread
 from .workers import ParityWorkers
 
@@ -359,7 +359,7 @@ class StripeHandler:
         touched = run.full.bit_count() + run.partial.bit_count()
         self.row_writes[plan.mode] += 1
         sync = WRITE_THROUGH if run.write_through else WAITED if run.sync else ASYNC
-        full = tuple([members.data[index] for index in range(self._layout.data_members) if run.full >> index & 1])
+        full = tuple([members.data[index] for index in numbers(run.full)])
         run.known |= _bits(plan.writes) | _bits(full)
         run.writing = True
         parities = (members.p,) if members.q is None else (members.p, members.q)
@@ -446,8 +446,7 @@ class StripeHandler:
             callback()
 
     def _remember(self, run: StripeHeadRun) -> None:
-        slots = [slot for slot in range(len(self._array.members)) if run.known >> slot & 1]
-        self._cache.remember_all(run.row, slots, run.low, run.high)
+        self._cache.remember_all(run.row, numbers(run.known), run.low, run.high)
 
     def _add_deferred(self, row: int, runs: list[StripeHeadRun]) -> None:
         """Writes of blocks whose last new data is on the members now take their turn."""

@@ -241,6 +241,16 @@ class Flight(Completion):
             self._answerable(self, early)
 
 
+def numbers(bits: int) -> list[int]:
+    """The numbers of the bits that are set, in order."""
+    found = []
+    while bits:
+        lowest = bits & -bits
+        found.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return found
+
+
 def cover(runs: list[StripeHeadRun], row: int, low: int, high: int) -> list[StripeHeadRun]:
     """Return the runs that cover [low, high) exactly; `runs`, in order, is split and filled up for that."""
     found: list[StripeHeadRun] = []

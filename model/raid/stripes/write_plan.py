@@ -89,7 +89,8 @@ def plan_write(
         Reads, writes and the work of the parity computation.
     """
     parities = (row.p,) if row.q is None else (row.p, row.q)
-    touched = [slot for i, slot in enumerate(row.data) if i in full or i in partial]
+    # Of a wide row only what is written or cached is looked at, unless something is lost.
+    touched = [row.data[i] for i in sorted({*full, *partial})]
     writes = tuple(slot for slot in (*touched, *parities) if slot not in absent)
     if len(full) == len(row.data):
         return WritePlan((), writes, len(row.data), "full")
@@ -98,11 +99,18 @@ def plan_write(
     def price(slots: list[int]) -> int:
         return sum(0 if s in cached else 2 * members if s in unreadable else 1 for s in slots)
 
+    def reconstruct() -> list[int]:
+        return [slot for i, slot in enumerate(row.data) if i not in full]
+
     modify = [*touched, *parities]
-    reconstruct = [slot for i, slot in enumerate(row.data) if i not in full]
-    rmw, rcw = price(modify), price(reconstruct)
+    rmw = price(modify)
+    if unreadable:
+        rcw = price(reconstruct())
+    else:
+        no_sources = {*parities, *(row.data[i] for i in full)}
+        rcw = len(row.data) - len(full) - sum(slot not in no_sources for slot in cached)
     use_rmw = rmw_level != RmwLevel.NEVER and (rmw < rcw or (rmw == rcw and rmw_level == RmwLevel.UNLESS_DEARER))
-    needed = modify if use_rmw else reconstruct
+    needed = modify if use_rmw else reconstruct()
     if (rmw if use_rmw else rcw) >= 2 * members:
         needed = [slot for slot in (*row.data, *parities) if slot not in unreadable]
     reads = tuple(s for s in needed if s not in cached and s not in unreadable)

@@ -6,6 +6,7 @@ rmw 2, rcw 3 is what the two ways would read.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Collection
 
 import pytest
@@ -161,3 +162,27 @@ def test_a_clean_row_reads_the_lesser_number(data: st.DataObject, parities: int,
     full = data.draw(st.sets(st.sampled_from(sorted(touched))))
     reads = plan(members, full, touched - full, parities=parities).reads
     assert len(reads) == min(len(touched) + parities, width - len(full))
+
+
+def test_a_plan_counts_what_the_whole_row_would() -> None:
+    """Protects wide rows, of which only a few blocks are looked at: the reads are those that md's count gives."""
+    draw = random.Random(2)
+    for _ in range(2000):
+        width = draw.randrange(2, 9)
+        of = Row(tuple(range(width)), width, draw.choice([None, width + 1]))
+        members = [*of.data, of.p] if of.q is None else [*of.data, of.p, of.q]
+        blocks = draw.sample(range(width), draw.randrange(1, width + 1))
+        full, partial = (sorted(part) for part in (blocks[: len(blocks) // 2], blocks[len(blocks) // 2 :]))
+        cached = draw.sample(members, draw.randrange(len(members)))
+        level = draw.choice(list(RmwLevel))
+        found = plan_write(of, full, partial, cached=cached, rmw_level=level)
+        parities = [slot for slot in members if slot >= width]
+        assert found.writes == (*sorted(blocks), *parities)
+        if len(full) == width:
+            assert (found.reads, found.mode) == ((), "full")
+            continue
+        modify = [slot for slot in (*sorted(blocks), *parities) if slot not in cached]
+        rebuild = [slot for slot in of.data if slot not in full and slot not in cached]
+        tie = len(modify) == len(rebuild) and level == RmwLevel.UNLESS_DEARER
+        rmw = level != RmwLevel.NEVER and (len(modify) < len(rebuild) or tie)
+        assert (found.reads, found.mode) == ((tuple(modify), "rmw") if rmw else (tuple(rebuild), "rcw"))
