@@ -36,64 +36,45 @@ _ONLY_TOLD = {"title", "report", "source", "missing", "suspects"}
 
 
 class FittedParameter(Spec):
-    """One parameter after the fit.
-
-    Attributes
-    ----------
-    factor
-        On the study's value.
-    standard_error
-        Of ln(factor).
-    prior_sd
-        Of ln(factor), before the fit.
-    """
+    """One parameter after the fit."""
 
     name: str
+
     factor: float = Field(gt=0)
+    """On the study's value."""
     standard_error: float = Field(ge=0)
+    """Of ln(factor)."""
     prior_sd: float = Field(gt=0)
+    """Of ln(factor), before the fit."""
 
 
 class Profile(Spec):
-    """The result of a calibration.
-
-    Attributes
-    ----------
-    study, fingerprint, data
-        What it was fitted to: the study's id, a hash of its contents and of the model's code, and one of the contents
-        alone.
-    parameters
-        In the study's order.
-    correlation
-        Between the parameters, in the same order.
-    discrepancy
-        What 68.3 % of the calibrated cells are off by at most (ln): one standard deviation, were they normal.
-    sensitivities
-        Per cell: d ln(figure) / d ln(factor) for every parameter, in the same order.
-    spreads
-        Per cell without sensitivities: standard deviation of ln(figure) that comes from the parameters.
-    simulations
-        How many the fit took.
-    converged, message
-        What the optimizer said.
-    cost, evaluations
-        Half the sum of squares of all residuals, with outliers counting less, and how many sets of parameters were
-        tried. None in a profile of an earlier version.
-    """
+    """The result of a calibration."""
 
     study: str
     fingerprint: str
     data: str
+    """What it was fitted to: the study's id, a hash of its contents and of the model's code, and one of the contents
+    alone."""
     parameters: tuple[FittedParameter, ...]
+    """In the study's order."""
     correlation: tuple[tuple[float, ...], ...]
+    """Between the parameters, in the same order."""
     discrepancy: float = Field(ge=0)
+    """What 68.3 % of the calibrated cells are off by at most (ln): one standard deviation, were they normal."""
     sensitivities: dict[str, tuple[float, ...]]
+    """Per cell: d ln(figure) / d ln(factor) for every parameter, in the same order."""
     spreads: dict[str, float] = Field(default_factory=dict)
+    """Per cell without sensitivities: standard deviation of ln(figure) that comes from the parameters."""
     simulations: int
+    """How many the fit took."""
     converged: bool
     message: str
+    """What the optimizer said."""
     cost: float | None = None
     evaluations: int | None = None
+    """Half the sum of squares of all residuals, with outliers counting less, and how many sets of parameters were
+    tried. None in a profile of an earlier version."""
 
     @model_validator(mode="after")
     def _square(self) -> Self:

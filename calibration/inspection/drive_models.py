@@ -25,6 +25,7 @@ class KindOfModels(Spec):
 
     source: str
     starts: tuple[str, ...]
+    """How the models' names begin."""
 
 
 class DriveModels(Spec):
@@ -34,6 +35,7 @@ class DriveModels(Spec):
     virtual: KindOfModels
     servers: KindOfModels
     desktops: KindOfModels
+    """Models of drives of this kind."""
 
 
 class OldSeagate(NamedTuple):

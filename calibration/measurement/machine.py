@@ -27,70 +27,64 @@ _ROTATING = "1"
 
 
 class MeasuredCpu(Spec):
-    """The processor; `clock` is its highest where the kernel says so."""
+    """The processor."""
 
     name: str
     clock: Frequency | None = None
+    """The highest, if the kernel says so."""
     cores: int = Field(ge=1)
+    """How many the machine has."""
 
 
 class MeasuredDevice(Spec):
-    """The disk as /sys has it.
-
-    Attributes
-    ----------
-    rotational
-        What the device says of itself; virtual disks often say that they turn.
-    queue_depth
-        Commands that it takes at a time, if its driver says so.
-    members
-        What it is built of, for md and dm.
-    """
+    """The disk as /sys has it."""
 
     name: str
     model: str | None = None
     size: PositiveSize
+    """Bytes of the device."""
     rotational: bool
+    """What the device says of itself; virtual disks often say that they turn."""
     scheduler: str | None = None
+    """What orders its requests."""
     queue_depth: int | None = Field(default=None, ge=1)
+    """Commands that it takes at a time, if its driver says so."""
     members: tuple[str, ...] = ()
+    """What it is built of, for md and dm."""
 
 
 class MeasuredSuite(Spec):
-    """How it was measured.
-
-    Attributes
-    ----------
-    target
-        Whether the whole device, or a file on it.
-    size
-        Bytes that the jobs keep within.
-    seconds
-        Of each job.
-    engine, direct
-        fio's ``ioengine`` and ``direct``.
-    writes
-        Whether there were jobs that write.
-    """
+    """How it was measured."""
 
     target: Literal["device", "file"]
+    """Whether the whole device, or a file on it."""
     size: PositiveSize
+    """Bytes that the jobs keep within."""
     seconds: PositiveDuration
+    """Of each job."""
     engine: str
     direct: bool
+    """fio's ``ioengine`` and ``direct``."""
     writes: bool = False
+    """Whether there were jobs that write."""
 
 
 class MeasuredMachine(Spec):
     """Facts of the machine that go with the results of fio."""
 
     date: str
+    """When it was measured."""
     fio: str
     kernel: str
+    """Versions of fio and of the kernel."""
     cpu: MeasuredCpu
+    """The processor."""
     memory: PositiveSize
+    """Bytes of memory."""
     device: MeasuredDevice | None = None
+    """The disk, if it is known."""
     suite: MeasuredSuite
+    """How it was measured."""
 
     def document(self) -> dict[str, Any]:
         """The description as its file has it, with units."""

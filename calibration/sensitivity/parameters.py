@@ -56,22 +56,29 @@ class _KindSpec(Spec):
     """How far parameters of a kind may be off, and why it is taken to be so."""
 
     sd: Fraction
+    """Standard deviation of ln of the parameter."""
     assumed: str
+    """Why it is taken to be so."""
 
 
 class _MovedSpec(Spec):
     """Fields that move together."""
 
     kind: str
+    """How far they may be off: one of the kinds."""
     words: str
+    """What they are called in tables."""
     fields: tuple[str, ...]
+    """Fields of the description."""
 
 
 class _PriorsSpec(Spec):
     """``sensitivity_priors.yaml``."""
 
     kinds: dict[str, _KindSpec]
+    """Kinds of parameters, by name."""
     parts: dict[str, dict[str, _MovedSpec]]
+    """Parameters of each part of a machine, by name."""
 
 
 @lru_cache(maxsize=1)

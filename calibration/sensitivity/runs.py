@@ -50,24 +50,16 @@ ProgressOf = Callable[[str], AbstractContextManager[Progress]]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How it is found out.
-
-    Attributes
-    ----------
-    method
-        "morris" or "sobol"; None: Morris' screening of all parameters, then Sobol's indices of the few that matter.
-    trajectories
-        Of the screening.
-    samples
-        Of Sobol's indices: a power of two.
-    seed
-        Of trajectories and samples; the scenario's own is left alone.
-    """
+    """How it is found out."""
 
     method: str | None = None
+    """"morris" or "sobol"; None: Morris' screening of all parameters, then Sobol's indices of the few that matter."""
     trajectories: int = TRAJECTORIES
+    """Of the screening."""
     samples: int | None = None
+    """Of Sobol's indices: a power of two."""
     seed: int = 0
+    """Of trajectories and samples; the scenario's own is left alone."""
 
     def __post_init__(self) -> None:
         if self.method is not None and self.method not in get_args(Method):

@@ -55,15 +55,7 @@ class WorkloadSpec(Spec):
 
 
 class CaseSpec(Spec):
-    """One measured run of dd on raw devices, in one line: a run and its cell.
-
-    Attributes
-    ----------
-    targets
-        Drives, or ``md0`` for the array named by `array`.
-    seconds, rate
-        What was measured: elapsed seconds, and the report's MB/s.
-    """
+    """One measured run of dd on raw devices, in one line: a run and its cell."""
 
     id: str = Field(min_length=1)
     """Name of the run and its cell."""
@@ -74,48 +66,38 @@ class CaseSpec(Spec):
     direction: Literal["read", "write"]
     """Of dd."""
     targets: tuple[str, ...] = Field(min_length=1)
+    """Drives, or ``md0`` for the array named by `array`."""
     array: str | None = None
     """The array that ``md0`` is."""
     seconds: float = Field(gt=0)
     rate: float = Field(gt=0)
+    """What was measured: elapsed seconds, and the report's MB/s."""
 
 
 class RunSpec(Spec):
-    """One simulation, which gives many figures.
-
-    Attributes
-    ----------
-    machine
-        One of `machines`; not where the study has only one.
-    kernel
-        Name in the catalogue of kernels.
-    file_systems
-        What is mounted, by mount point.
-    workload
-        In a file: a whole workload, or the name of one of the study's `workloads`.
-    processes
-        Of a workload of programs, instead of the number it has.
-    read_ahead
-        Of every mounted device (``blockdev --setra``, ``vfs.read_max``); the kernel's unless given.
-    after
-        Of tiobench: the runs that tiobench.pl made before this one, in order. Up to 0.3.2 it adds their amounts and
-        times to those of the line it prints.
-    whole
-        Simulated at its full size for comparison, not at a scale: what is said of it is a small difference at its end.
-    repetitions
-        Number of runs whose mean is compared and fitted, each with its own random numbers: the report has such a
-        mean, or chance, as the angles of spindles and where a directory comes to lie, decides much of its number.
-    """
+    """One simulation, which gives many figures."""
 
     machine: str | None = None
+    """One of `machines`; not where the study has only one."""
     kernel: KernelName
+    """Name in the catalogue of kernels."""
     file_systems: dict[str, FileSystemSpec] = Field(default_factory=dict)
+    """What is mounted, by mount point."""
     workload: Workload
+    """In a file: a whole workload, or the name of one of the study's `workloads`."""
     processes: int | None = Field(default=None, ge=1, le=1000)
+    """Of a workload of programs, instead of the number it has."""
     read_ahead: PositiveSize | None = None
+    """Of every mounted device (``blockdev --setra``, ``vfs.read_max``); the kernel's unless given."""
     after: tuple[str, ...] = ()
+    """Of tiobench: the runs that tiobench.pl made before this one, in order. Up to 0.3.2 it adds their amounts and
+    times to those of the line it prints."""
     whole: bool = False
+    """Simulated at its full size for comparison, not at a scale: what is said of it is a small difference at its
+    end."""
     repetitions: int = Field(default=1, ge=1, le=100)
+    """Number of runs whose mean is compared and fitted, each with its own random numbers: the report has such a mean,
+    or chance, as the angles of spindles and where a directory comes to lie, decides much of its number."""
 
     @model_validator(mode="after")
     def _processes_of_programs(self) -> Self:
@@ -186,6 +168,7 @@ class PairsSpec(Spec):
 
     left: FigureNames
     right: FigureNames
+    """The figures, and what they are divided by."""
 
     @model_validator(mode="after")
     def _as_many(self) -> Self:
@@ -199,31 +182,22 @@ class PairsSpec(Spec):
 
 
 class ClaimSpec(Spec):
-    """An ordering or a ratio that the report states in words.
-
-    Attributes
-    ----------
-    gist, where
-        What it says, and where in the source.
-    left, right
-        ``RUN:FIGURE`` each, or as many of both.
-    ratio
-        What left/right (the mean of the ratios) lies within; null: no bound.
-    against
-        Pairs whose mean ratio the other is divided by: it gains more here than there. Not to be fitted to.
-    use
-        Whether it may be fitted to: then the fit pays for how far it is beyond a bound.
-    """
+    """An ordering or a ratio that the report states in words."""
 
     id: str = Field(min_length=1)
     """Its name."""
     gist: str
     where: str
+    """What it says, and where in the source."""
     left: FigureNames
     right: FigureNames
+    """``RUN:FIGURE`` each, or as many of both."""
     ratio: tuple[float | None, float | None]
+    """What left/right (the mean of the ratios) lies within; null: no bound."""
     against: PairsSpec | None = None
+    """Pairs whose mean ratio the other is divided by: it gains more here than there. Not to be fitted to."""
     use: Use = "predict"
+    """Whether it may be fitted to: then the fit pays for how far it is beyond a bound."""
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:
@@ -314,46 +288,34 @@ class SuspectSpec(Spec):
 
 
 class StudyDocument(Spec):
-    """A benchmark report as its file has it; the parts may still not fit together.
-
-    Attributes
-    ----------
-    report
-        "seed": one of the five reports that the model is judged by; "modern": one on arrays of 2015 and later, which
-        :func:`.study.chosen_studies` takes only when asked; "further": any other.
-    workload, cases
-        Runs of dd on raw devices, one line each.
-    only_machine, machines
-        The machine (`machine` in a file), or several by name.
-    arrays, encrypted, volumes
-        By name; a run has those that it uses.
-    workloads
-        That several runs have, by name.
-    runs, cells
-        What is simulated, and the measured numbers.
-    missing
-        Numbers of the report that no run gives.
-    """
+    """A benchmark report as its file has it; the parts may still not fit together."""
 
     id: str
     """Its name, the file's."""
     title: str
     """The report's."""
     report: Report = "further"
+    """"seed": one of the five reports that the model is judged by; "modern": one on arrays of 2015 and later, which
+    :func:`.study.chosen_studies` takes only when asked; "further": any other."""
     source: SourceSpec
     """Where it is from."""
     conventions: Conventions = Conventions()
     """What the report's units mean."""
     only_machine: MachineSpec | None = Field(default=None, alias="machine")
     machines: dict[str, MachineSpec] = Field(default_factory=dict)
+    """The machine (`machine` in a file), or several by name."""
     arrays: dict[str, ArraySpec] = Field(default_factory=dict)
     encrypted: dict[str, EncryptedSpec] = Field(default_factory=dict)
     volumes: dict[str, VolumeSpec] = Field(default_factory=dict)
+    """By name; a run has those that it uses."""
     workload: WorkloadSpec | None = None
     cases: tuple[CaseSpec, ...] = ()
+    """Runs of dd on raw devices, one line each."""
     workloads: dict[str, Workload] = Field(default_factory=dict)
+    """That several runs have, by name."""
     runs: dict[str, RunSpec] = Field(default_factory=dict)
     cells: tuple[CellSpec, ...] = ()
+    """What is simulated, and the measured numbers."""
     claims: tuple[ClaimSpec, ...] = ()
     """Orderings and ratios that it states in words."""
     parameters: tuple[ParameterSpec, ...] = ()
@@ -361,6 +323,7 @@ class StudyDocument(Spec):
     suspects: tuple[SuspectSpec, ...] = ()
     """What comes out wrong, and why it may."""
     missing: tuple[MissingSpec, ...] = ()
+    """Numbers of the report that no run gives."""
 
     @model_validator(mode="before")
     @classmethod

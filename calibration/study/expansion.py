@@ -47,26 +47,18 @@ ANY = "*"
 
 
 class GridCellsSpec(Spec):
-    """One figure of all runs of a grid.
-
-    Attributes
-    ----------
-    figure, unit
-        As of a cell.
-    measured
-        A row for each value of `rows`, in each of them a number for each value of `columns`; null where there is none.
-        Without `columns`, a number for each value of `rows`.
-    calibrate
-        The runs that may be fitted to, as [row, column] or [row]; all others are predicted.
-    within
-        Of the runs that measured 0: the largest prediction that agrees with it.
-    """
+    """One figure of all runs of a grid."""
 
     figure: str
     unit: Unit
+    """As of a cell."""
     measured: tuple[tuple[float | None, ...] | float | None, ...] = Field(min_length=1)
+    """A row for each value of `rows`, in each of them a number for each value of `columns`; null where there is none.
+    Without `columns`, a number for each value of `rows`."""
     calibrate: tuple[tuple[Any, ...], ...] = ()
+    """The runs that may be fitted to, as [row, column] or [row]; all others are predicted."""
     within: float | None = None
+    """Of the runs that measured 0: the largest prediction that agrees with it."""
 
 
 def expanded_study(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -66,40 +66,27 @@ _TIMES: tuple[Kind, ...] = ("latency", "tail")
 
 
 class ClassErrors(Spec):
-    """How far the cells of one class in one study are off that nothing was fitted to.
-
-    Attributes
-    ----------
-    cells
-        How many there are.
-    errors
-        What half, 68.3 % and 90 % of them are off by at most: |ln(predicted / measured)|.
-    excess
-        Quantiles of :func:`excess`, equally likely each.
-    """
+    """How far the cells of one class in one study are off that nothing was fitted to."""
 
     cells: int = Field(ge=1)
+    """How many there are."""
     errors: tuple[float, float, float]
+    """What half, 68.3 % and 90 % of them are off by at most: |ln(predicted / measured)|."""
     excess: tuple[float, ...] = Field(min_length=POINTS, max_length=POINTS)
+    """Quantiles of :func:`excess`, equally likely each."""
 
 
 StudyErrors = dict[Device, dict[Kind, ClassErrors]]
 
 
 class DiscrepancyTable(Spec):
-    """What the predictions of studies came to.
-
-    Attributes
-    ----------
-    date, source
-        When and from what it was made.
-    studies
-        By id, and by class of figure; those with predicted cells.
-    """
+    """What the predictions of studies came to."""
 
     date: str
     source: str
+    """When and from what it was made."""
     studies: dict[str, StudyErrors]
+    """By id, and by class of figure; those with predicted cells."""
 
     def save(self, path: Path) -> None:
         """Write the table."""

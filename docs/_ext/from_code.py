@@ -4,7 +4,7 @@ Directives:
 
 `fields`
     Lists the fields of a description (`package.module:Class`): what may be written, what they are unless given, and
-    what their docstrings say; or, with the option `like`, those of other classes.
+    what they mean.
 `commands`
     Lists every command of raidsim with its arguments and options.
 `printed`
@@ -24,7 +24,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
-import inspect
 import io
 import json
 import math
@@ -38,14 +37,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 import yaml
 from docutils import nodes
-from docutils.parsers.rst import directives
 from pydantic import BaseModel
 from sphinx.util.docutils import SphinxDirective
 
 import raidsim
 from raidsim.cli.main import COMMANDS, _imported, main
+from raidsim.model.files.field_words import COMMON, field_words
 from raidsim.model.programs.fio.options import OptionEntry, option_table
-from raidsim.scenarios.documents.schema import field_words
 from raidsim.scenarios.documents.written import written_value
 from raidsim.scenarios.sweeps.result_file import IN_MEMORY, ResultFile
 from raidsim.scenarios.traces.formats.table import FORMATS
@@ -55,14 +53,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(raidsim.__file__).parent
 PACKAGES = ("model", "scenarios", "calibration", "validation", "serve", "cli", "web")
-_SAID = {
-    "kind": "Which of the descriptions it is.",
-    "program": "Which program it is.",
-    "source": "Where the numbers are from.",
-    "name": "Shown with the results.",
-    "model": "The maker's name of it.",
-}
-"""Fields that mean the same everywhere."""
 _LONGEST = 12
 """Alternatives that are listed one by one."""
 
@@ -113,23 +103,10 @@ def _number(schema: Mapping[str, Any], name: str) -> str:
     return " ".join([name, *said])
 
 
-def attribute_words(kind: type) -> dict[str, str]:
-    """What a class says of its attributes, by their names without the unit at the end."""
-    section = inspect.cleandoc(kind.__doc__ or "").partition("\nAttributes\n----------\n")[2]
-    found = {}
-    for names, text in re.findall(r"^(\w[\w, ]*)\n((?:    .*\n?|\n(?=    ))+)", section + "\n", re.MULTILINE):
-        for name in names.split(","):
-            found[re.sub(r"(_s_per_byte|_bytes|_s)$", "", name.strip())] = " ".join(text.split()).replace("``", "`")
-    return found
-
-
-def fields_of(model: type[BaseModel], *alike: type) -> list[tuple[str, str, str, str]]:
-    """Name, what may be written, default and meaning of every field; classes that are `alike` may say the last."""
+def fields_of(model: type[BaseModel]) -> list[tuple[str, str, str, str]]:
+    """Name, what may be written, default and meaning of every field."""
     schema = model.model_json_schema(mode="validation")
-    meanings = dict(_SAID)
-    for kind in alike:
-        meanings |= field_words(kind) if issubclass(kind, BaseModel) else attribute_words(kind)
-    meanings |= field_words(model)
+    meanings = COMMON | field_words(model)
     rows: list[tuple[str, str, str, str]] = []
     said = ""
     for name, info in model.model_fields.items():
@@ -199,12 +176,10 @@ class Fields(SphinxDirective):
     """Lists the fields of a description."""
 
     required_arguments = 1
-    option_spec = {"like": directives.unchanged_required}  # noqa: RUF012 - as docutils has it
 
     def run(self) -> list[nodes.Node]:
         """The table."""
-        kinds = [self._kind(name) for name in (self.arguments[0], *self.options.get("like", "").split())]
-        rows = fields_of(*kinds)
+        rows = fields_of(self._kind(self.arguments[0]))
         return self.parse_text_to_nodes(table(("key", "what it may be", "unless given", "meaning"), rows))
 
     def _kind(self, place: str) -> Any:

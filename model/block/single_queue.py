@@ -22,18 +22,12 @@ from .io_statistics import IoStatistics
 
 @dataclass(frozen=True, slots=True)
 class PlugSettings:
-    """When a plugged queue is unplugged without a request for it.
-
-    Attributes
-    ----------
-    requests
-        Number of queued requests that unplugs it (0: only a waiter does).
-    delay_s
-        Time after which it unplugs itself (0: never).
-    """
+    """When a plugged queue is unplugged without a request for it."""
 
     requests: int = 4
+    """Number of queued requests that unplugs it (0: only a waiter does)."""
     delay_s: float = 0.003
+    """Time after which it unplugs itself (0: never)."""
 
 
 class BlockQueue(Wrapper):

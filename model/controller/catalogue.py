@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -30,7 +30,10 @@ SECTOR = 512
 class ControllerSpec(Spec):
     """What the model needs to know of a controller; SI units."""
 
+    means_as: ClassVar[str] = "raidsim.model.controller.settings:ControllerSettings"
+
     model: str
+
     host_interface: str
     """In words."""
     host_rate: Rate
@@ -54,11 +57,8 @@ class ControllerSpec(Spec):
     cores: int = Field(default=1, ge=1)
     """Cores that take commands side by side; an XOR engine is booked on them too."""
     command: Duration
-    """Firmware time of a host command."""
     fast_path: Duration = 0.0
-    """Firmware time of a host command that goes past the cache to one drive; 0 for a controller without such a path."""
     write_page: Duration = 0.0
-    """Firmware time for each 4 KiB that the host writes."""
     drive_command: Duration
     """Firmware time of a command to a drive."""
     stripe: Duration = 0.0
@@ -69,25 +69,19 @@ class ControllerSpec(Spec):
     read_share: Fraction = 0.25
     write_policy: WritePolicy
     battery: Battery
-    """State of the battery, "failed" also if there is none."""
     forced_write_back: bool = False
-    """Write-back also without a good battery."""
     clusters_writes: bool = False
-    """Without write-back: commands that wait are gathered by stripe."""
     partial_age: Duration = 4.0
     high_water: Fraction = 0.75
     low_water: Fraction = 0.5
     destage_depth: int = Field(default=16, ge=1)
     partial_rows: PartialRows = "together"
-    """How incomplete stripes of parity arrays are written."""
     reads_ahead: ReadsAhead = "steadily"
-    """When sequential readers are read ahead for."""
     read_ahead_rows: int = Field(default=2, ge=0)
     read_streams: int = Field(default=8, ge=1)
     sequential_reads: int = Field(default=2, ge=1)
     keeps_reads: bool = True
     queue_depth: int = Field(ge=1)
-    """Commands of the host it works on at once."""
     drive_queue_depth: int = Field(default=1, ge=1)
     """Commands it gives a drive at once, if the drive takes as many."""
     drive_request: PositiveSize = 128 * 1024

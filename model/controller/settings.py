@@ -22,83 +22,59 @@ PLAIN_ROW_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ControllerSettings:
-    """What a controller's setup screen and its data sheet say.
-
-    Attributes
-    ----------
-    command_s
-        Firmware time (s) of one host command.
-    fast_path_s
-        Firmware time (s) of a host command on the fast path, its command to the drive included; 0 for a controller that
-        has none. See :attr:`has_fast_path`.
-    write_page_s
-        Firmware time (s) for each 4 KiB that the host writes: a place in the memory found, linked and accounted for.
-    cache_bytes
-        Cache memory.
-    read_share
-        Share of the memory that holds data read and read ahead; the rest takes writes. Without write-back all of it.
-    write_policy
-        "write-back": a write is acknowledged when it is in controller memory. "write-through": when the drives have
-        it. "off": the same, and nothing is kept for reads either.
-    battery
-        "failed", "learning" and "charging" all turn write-back into write-through, because in each of them the battery
-        cannot hold the memory through an outage (LSI MegaRAID SAS Software User Guide, "Write Policy": the firmware
-        switches to write-through if it detects a bad or missing battery; a learn cycle discharges the battery).
-    clusters_writes
-        Without write-back: whether commands that wait for their turn are gathered by stripe, the longest waiting
-        first, as the cache of a write-back controller gathers them, instead of each going to the array as it comes.
-        They are combined from when they are received: a stripe waits for data that is still on its way from the host.
-    forced_write_back
-        Write-back whatever the battery says ("Always Write Back", "Write Back with bad BBU").
-    partial_age_s
-        Incomplete stripes are written when their oldest data is this old (s).
-    high_water, low_water
-        Dirty shares of the write cache above which incomplete stripes are written, and below which that stops.
-    destage_depth
-        Stripes being written from the cache at once.
-    partial_rows
-        How what is dirty of an incomplete stripe of a parity array is written. "together": all of it and the parity
-        once, with whatever reads are fewest. "chunk by chunk": each chunk is a small write of its own, with the
-        parity read, changed and written before the next chunk's turn.
-    reads_ahead
-        When a sequential reader is read ahead for. "steadily": with every read, so that it stays this number of stripes
-        ahead. "on a miss": with a read that memory does not serve, which therefore waits for the drives each time what
-        was read ahead has been used up; stripes are those of the whole array, one chunk of every data drive.
-    read_ahead_rows
-        Stripes read ahead of a sequential reader; 0 for none.
-    read_streams
-        Readers followed at once.
-    sequential_reads
-        Reads in a row that make a sequential reader.
-    keeps_reads
-        Whether data read on demand stays in the cache ("Cached I/O"), or only what was read ahead.
-    queue_depth
-        Commands of the host it works on at once; more wait outside.
-    row_bytes
-        Data bytes of a full stripe of the array; 0 to take them from its layout.
-    """
+    """What a controller's setup screen and its data sheet say."""
 
     command_s: float = 0.0
+    """Firmware time (s) of one host command."""
     fast_path_s: float = 0.0
+    """Firmware time (s) of a host command on the fast path, its command to the drive included; 0 for a controller that
+    has none. See :attr:`has_fast_path`."""
     write_page_s: float = 0.0
+    """Firmware time (s) for each 4 KiB that the host writes: a place in the memory found, linked and accounted for."""
     cache_bytes: int = 0
+    """Cache memory."""
     read_share: float = 0.25
+    """Share of the memory that holds data read and read ahead; the rest takes writes. Without write-back all of it."""
     write_policy: WritePolicy = "write-back"
+    """"write-back": a write is acknowledged when it is in controller memory. "write-through": when the drives have it.
+    "off": the same, and nothing is kept for reads either."""
     battery: Battery = "good"
+    """"failed", "learning" and "charging" all turn write-back into write-through, because in each of them the battery
+    cannot hold the memory through an outage (LSI MegaRAID SAS Software User Guide, "Write Policy": the firmware
+    switches to write-through if it detects a bad or missing battery; a learn cycle discharges the battery)."""
     clusters_writes: bool = False
+    """Without write-back: whether commands that wait for their turn are gathered by stripe, the longest waiting first,
+    as the cache of a write-back controller gathers them, instead of each going to the array as it comes. They are
+    combined from when they are received: a stripe waits for data that is still on its way from the host."""
     forced_write_back: bool = False
+    """Write-back whatever the battery says ("Always Write Back", "Write Back with bad BBU")."""
     partial_age_s: float = 4.0
+    """Incomplete stripes are written when their oldest data is this old (s)."""
     high_water: float = 0.75
     low_water: float = 0.5
+    """Dirty shares of the write cache above which incomplete stripes are written, and below which that stops."""
     destage_depth: int = 16
+    """Stripes being written from the cache at once."""
     partial_rows: PartialRows = "together"
+    """How what is dirty of an incomplete stripe of a parity array is written. "together": all of it and the parity
+    once, with whatever reads are fewest. "chunk by chunk": each chunk is a small write of its own, with the parity
+    read, changed and written before the next chunk's turn."""
     reads_ahead: ReadsAhead = "steadily"
+    """When a sequential reader is read ahead for. "steadily": with every read, so that it stays this number of stripes
+    ahead. "on a miss": with a read that memory does not serve, which therefore waits for the drives each time what was
+    read ahead has been used up; stripes are those of the whole array, one chunk of every data drive."""
     read_ahead_rows: int = 2
+    """Stripes read ahead of a sequential reader; 0 for none."""
     read_streams: int = 8
+    """Readers followed at once."""
     sequential_reads: int = 2
+    """Reads in a row that make a sequential reader."""
     keeps_reads: bool = True
+    """Whether data read on demand stays in the cache ("Cached I/O"), or only what was read ahead."""
     queue_depth: int = 255
+    """Commands of the host it works on at once; more wait outside."""
     row_bytes: int = 0
+    """Data bytes of a full stripe of the array; 0 to take them from its layout."""
 
     def __post_init__(self) -> None:
         if self.write_policy not in get_args(WritePolicy):

@@ -19,24 +19,16 @@ CATALOGUE = Path(__file__).parent / "catalogue"
 
 
 class CipherSpec(Spec):
-    """One cipher on one kind of core.
-
-    Attributes
-    ----------
-    key
-        Bits of the key.
-    cycles
-        Of a core for a byte.
-    sector_cycles
-        Of a core for a sector, besides.
-    vector
-        Whether it takes the vector AES code that Linux has since 6.10.
-    """
+    """One cipher on one kind of core."""
 
     key: int = Field(gt=0)
+    """Bits of the key."""
     cycles: float = Field(gt=0)
+    """Of a core for a byte."""
     sector_cycles: float = Field(ge=0)
+    """Of a core for a sector, besides."""
     vector: bool = False
+    """Whether it takes the vector AES code that Linux has since 6.10."""
 
 
 @lru_cache

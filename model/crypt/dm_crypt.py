@@ -26,30 +26,21 @@ _address = attrgetter("offset")
 
 @dataclass(frozen=True, slots=True)
 class CryptSettings:
-    """What dm-crypt does for an I/O.
-
-    Attributes
-    ----------
-    s_per_byte, sector_s
-        Seconds of a core for a byte, and for a sector besides.
-    sector_bytes
-        Bytes of a sector.
-    largest_bytes, splits_reads
-        Larger writes are split, and reads or not; 0: none are.
-    queues_reads, queues_writes
-        Whether workers decrypt and encrypt, or whoever comes with the I/O.
-    allow_discards
-        Whether discards are passed on.
-    """
+    """What dm-crypt does for an I/O."""
 
     s_per_byte: float
     sector_s: float = 0.0
+    """Seconds of a core for a byte, and for a sector besides."""
     sector_bytes: int = 512
+    """Bytes of a sector."""
     largest_bytes: int = 0
     splits_reads: bool = False
+    """Larger writes are split, and reads or not; 0: none are."""
     queues_reads: bool = True
     queues_writes: bool = True
+    """Whether workers decrypt and encrypt, or whoever comes with the I/O."""
     allow_discards: bool = False
+    """Whether discards are passed on."""
 
 
 class CryptPipeline(CryptDevice):

@@ -21,38 +21,26 @@ BLOCK: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """How a drive uses its media cache.
-
-    Attributes
-    ----------
-    size, regions
-        Bytes of the cache, and the number of equal parts, spread evenly over the disk; the first is at the outer rim.
-    entries
-        Writes that the map of the cache holds at most.
-    largest
-        Bytes of the largest write that goes to the cache; of a shingled drive those of the largest piece.
-    batch
-        Bytes of records that are read at once to be moved home.
-    record_s
-        Firmware time (s) from the end of one record to the begin of the next.
-    idle_s
-        Time (s) without a command after which the drive moves blocks home.
-    filled
-        Share of the cache that older writes, of 4 KiB at random places, take at time 0.
-    band, open_bands
-        Bytes of a band of shingled tracks, and bands that are written in order at once; 0: the tracks do not overlap.
-    """
+    """How a drive uses its media cache."""
 
     size: int
     regions: int
+    """Bytes of the cache, and the number of equal parts, spread evenly over the disk; the first is at the outer rim."""
     entries: int
+    """Writes that the map of the cache holds at most."""
     largest: int
+    """Bytes of the largest write that goes to the cache; of a shingled drive those of the largest piece."""
     batch: int
+    """Bytes of records that are read at once to be moved home."""
     record_s: float
+    """Firmware time (s) from the end of one record to the begin of the next."""
     idle_s: float
+    """Time (s) without a command after which the drive moves blocks home."""
     filled: float
+    """Share of the cache that older writes, of 4 KiB at random places, take at time 0."""
     band: int = 0
     open_bands: int = 0
+    """Bytes of a band of shingled tracks, and bands that are written in order at once; 0: the tracks do not overlap."""
 
 
 class Entry:

@@ -22,35 +22,24 @@ _REBUILT = "rhel"
 
 
 class Release(Spec):
-    """What a release of a distribution runs.
-
-    Attributes
-    ----------
-    runs
-        Version of its kernel, with the build where the distribution counts them.
-    kernel
-        The kernel of the catalogue that the model runs for it.
-    note
-        What else differs, and what of it was checked.
-    """
+    """What a release of a distribution runs."""
 
     runs: str
+    """Version of its kernel, with the build where the distribution counts them."""
     kernel: str
+    """The kernel of the catalogue that the model runs for it."""
     note: str = ""
+    """What else differs, and what of it was checked."""
 
 
 class _Family(Spec):
-    """A file: releases by version.
-
-    Attributes
-    ----------
-    also
-        Other distributions that are built from the same source, with the first major release of each.
-    """
+    """A file: releases by version."""
 
     also: dict[str, int] = Field(default_factory=dict)
+    """Other distributions that are built from the same source, with the first major release of each."""
     source: str
     releases: dict[str, Release]
+    """Releases, by version."""
 
 
 @cache

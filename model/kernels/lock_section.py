@@ -10,52 +10,34 @@ from ..files.description import Spec
 
 
 class LockSpec(Spec):
-    """A lock or a counter of an array that I/Os take turns at.
-
-    Attributes
-    ----------
-    name
-        As the kernel's source calls it.
-    kind
-        "spinlock", or "counter": a word that is changed with atomic instructions.
-    lines
-        Of a spinlock: cache lines of what it protects that move to its holder. Of a counter: how often an I/O changes
-        it.
-    instructions
-        What the holder does meanwhile.
-    """
+    """A lock or a counter of an array that I/Os take turns at."""
 
     name: str
+    """As the kernel's source calls it."""
     kind: Literal["spinlock", "counter"]
+    """"spinlock", or "counter": a word that is changed with atomic instructions."""
     lines: int = Field(ge=0, le=100)
+    """Of a spinlock: cache lines of what it protects that move to its holder. Of a counter: how often an I/O changes
+    it."""
     instructions: int = Field(ge=0, le=100_000)
+    """What the holder does meanwhile."""
 
 
 class LockSection(Spec):
-    """What each I/O of an md array takes, in order. An array has locks of its own; some kernels have none.
-
-    Attributes
-    ----------
-    spinlock
-        How those that wait for a spinlock do so: "queued", each on a word of its own (since 4.2), or "ticket", all on
-        the same.
-    array
-        Of each I/O of any array, after those of its level.
-    mirror, mirror10
-        Of each I/O of RAID 1, and of RAID 10.
-    parity_read
-        Of each read of RAID 4, 5 and 6 that goes past the stripe cache.
-    parity_write
-        Of each write of RAID 4, 5 and 6, where it is submitted.
-    parity_handle
-        Of each pass of md's thread or of a worker over stripe heads.
-    """
+    """What each I/O of an md array takes, in order. An array has locks of its own; some kernels have none."""
 
     spinlock: Literal["queued", "ticket"] = "queued"
+    """How those that wait for a spinlock do so: "queued", each on a word of its own (since 4.2), or "ticket", all on
+    the same."""
     array: tuple[LockSpec, ...] = ()
+    """Of each I/O of any array, after those of its level."""
     mirror: tuple[LockSpec, ...] = ()
     mirror10: tuple[LockSpec, ...] = ()
+    """Of each I/O of RAID 1, and of RAID 10."""
     parity_read: tuple[LockSpec, ...] = ()
+    """Of each read of RAID 4, 5 and 6 that goes past the stripe cache."""
     parity_write: tuple[LockSpec, ...] = ()
+    """Of each write of RAID 4, 5 and 6, where it is submitted."""
     parity_handle: tuple[LockSpec, ...] = ()
+    """Of each pass of md's thread or of a worker over stripe heads."""
     source: str

@@ -19,72 +19,53 @@ LEAST_REQUESTS, MOST_REQUESTS = 4, 2048
 
 
 class QueueSection(SchedulerSettings):
-    """Request queue and I/O scheduler, the tunables of which are its own.
-
-    Attributes
-    ----------
-    scheduler
-        For a drive with one queue.
-    schedulers
-        Others that a drive may have instead.
-    schedulers_multiqueue
-        The same for a drive with several hardware queues, where `single_queue_drivers` is set.
-    multiqueue
-        Whether the block layer is blk-mq: requests take tags, and tasks plug, not queues.
-    scheduler_multiqueue
-        For a drive with several hardware queues (NVMe), where the block layer is blk-mq.
-    single_queue_drivers
-        If true, a drive with one hardware queue (SATA, SAS) has the request queue of before blk-mq: `limit_requests`
-        requests of each direction whatever the drive's queue depth, the schedulers of that queue, and no write-back
-        throttling unless asked for. Tasks plug all the same (since 2.6.39).
-    max_request
-        Largest request (max_sectors_kb).
-    limit, limit_requests
-        Queued writes beyond which writers wait. With blk-mq the second is the most tags of a scheduler, which has
-        twice the drive's (:meth:`tags_for`), and the first does not apply; with `single_queue_drivers` it is the
-        requests of each direction in front of a drive with one hardware queue.
-    wake_share, wakes_one
-        Queue fill (share of the limit) below which blocked writers are woken: all, or only the first (`wakes_one`).
-    plug_requests, plug_bytes, plug_delay
-        A plug is flushed at this number of requests, when its newest has this size, or after this time (0: never).
-    plug_requests_of_several, plug_counts_device, plug_newest_first
-        See :class:`~raidsim.model.tasks.task_plug.PlugLimits`; 0: `plug_requests`.
-    plugs_reads_above, plugs_writes_above
-        Bytes above which a direct read, and a direct write, of a block device is plugged as a whole
-        (:mod:`raidsim.model.block.block_file`). None: no such plug, or the kernel plugs queues and not tasks.
-    write_share, write_share_per_word
-        Share of its tags that mq-deadline lets writes have (async_depth). If the second is true, the number is applied
-        to each word of the tags' bitmap, and so seldom limits; if false, to the bitmap as a whole.
-    throttle_rotational, throttle_solid
-        Write-back throttling's target for read latency (wbt_lat_usec); 0: the kernel has no such throttling.
-    busy_ticks
-        What iostat's ``%util`` counts (:mod:`raidsim.model.block.io_statistics`).
-    """
+    """Request queue and I/O scheduler, the tunables of which are its own."""
 
     scheduler: SchedulerName
+    """For a drive with one queue."""
     schedulers: tuple[SchedulerName, ...] = ()
+    """Others that a drive may have instead."""
     multiqueue: bool = False
+    """Whether the block layer is blk-mq: requests take tags, and tasks plug, not queues."""
     scheduler_multiqueue: SchedulerName = NO_SCHEDULER
+    """For a drive with several hardware queues (NVMe), where the block layer is blk-mq."""
     schedulers_multiqueue: tuple[SchedulerName, ...] = ()
+    """The same for a drive with several hardware queues, where `single_queue_drivers` is set."""
     single_queue_drivers: bool = False
+    """If true, a drive with one hardware queue (SATA, SAS) has the request queue of before blk-mq: `limit_requests`
+    requests of each direction whatever the drive's queue depth, the schedulers of that queue, and no write-back
+    throttling unless asked for. Tasks plug all the same (since 2.6.39)."""
     max_request: PositiveSize
+    """Largest request (max_sectors_kb)."""
     limit: PositiveSize
     limit_requests: int
+    """Queued writes beyond which writers wait. With blk-mq the second is the most tags of a scheduler, which has twice
+    the drive's (:meth:`tags_for`), and the first does not apply; with `single_queue_drivers` it is the requests of each
+    direction in front of a drive with one hardware queue."""
     wake_share: Fraction = 0.875
     wakes_one: bool = False
+    """Queue fill (share of the limit) below which blocked writers are woken: all, or only the first (`wakes_one`)."""
     plug_requests: int
+    plug_bytes: Size = 0
+    plug_delay: Duration
+    """A plug is flushed at this number of requests, when its newest has this size, or after this time (0: never)."""
     plug_requests_of_several: int = 0
     plug_counts_device: bool = False
     plug_newest_first: bool = False
-    plug_bytes: Size = 0
-    plug_delay: Duration
+    """See :class:`~raidsim.model.tasks.task_plug.PlugLimits`; 0: `plug_requests`."""
     plugs_reads_above: Size | None = None
     plugs_writes_above: Size | None = None
+    """Bytes above which a direct read, and a direct write, of a block device is plugged as a whole
+    (:mod:`raidsim.model.block.block_file`). None: no such plug, or the kernel plugs queues and not tasks."""
     write_share: Fraction = 0.75
     write_share_per_word: bool = True
+    """Share of its tags that mq-deadline lets writes have (async_depth). If the second is true, the number is applied
+    to each word of the tags' bitmap, and so seldom limits; if false, to the bitmap as a whole."""
     throttle_rotational: Duration = 0.0
     throttle_solid: Duration = 0.0
+    """Write-back throttling's target for read latency (wbt_lat_usec); 0: the kernel has no such throttling."""
     busy_ticks: BusyTicks = "requests"
+    """What iostat's ``%util`` counts (:mod:`raidsim.model.block.io_statistics`)."""
     source: str
 
     @property

@@ -29,30 +29,21 @@ _FORGET_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class RawCacheSettings:
-    """How a kernel caches a raw block device (bytes).
-
-    Attributes
-    ----------
-    block_bytes
-        Cached block.
-    memory_bytes
-        Memory it may fill.
-    run_bytes
-        Contiguous bytes read at a time, cut where the address is a multiple of it; 0: all that is to be read.
-    flush_run_bytes
-        Contiguous bytes written back at a time, between which programs get the CPU. On a plain device the queue merges
-        them anyway; a parity array sees the difference, because a program that waits for data in between makes it
-        read up the rows that are incomplete at that moment.
-    task_plug
-        The task that submits holds its requests back until it has submitted all of a window or of a write-back pass
-        (blk_start_plug, since 2.6.39); before, the device's queue did, until somebody waited.
-    """
+    """How a kernel caches a raw block device (bytes)."""
 
     block_bytes: int
+    """Cached block."""
     memory_bytes: int
+    """Memory it may fill."""
     run_bytes: int = 128 * 1024
+    """Contiguous bytes read at a time, cut where the address is a multiple of it; 0: all that is to be read."""
     flush_run_bytes: int = 128 * 1024
+    """Contiguous bytes written back at a time, between which programs get the CPU. On a plain device the queue merges
+    them anyway; a parity array sees the difference, because a program that waits for data in between makes it read up
+    the rows that are incomplete at that moment."""
     task_plug: bool = False
+    """The task that submits holds its requests back until it has submitted all of a window or of a write-back pass
+    (blk_start_plug, since 2.6.39); before, the device's queue did, until somebody waited."""
 
 
 class RawCache(WriteBack):

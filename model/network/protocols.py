@@ -20,40 +20,28 @@ ProtocolName = Literal["iscsi", "nfs3", "nfs4", "nvme-tcp"]
 
 
 class ProtocolSpec(Spec):
-    """A protocol; SI units.
-
-    Attributes
-    ----------
-    title
-        Its name in words.
-    request_cpu
-        Time of the server's core for a request, but for its data.
-    send_rate, receive_rate
-        Bytes of data that one core of the server sends, and receives, in a second.
-    request, reply
-        Bytes of a request and of a reply on the wire, but for the data.
-    client
-        What the client adds to the latency of a request.
-    inline
-        Most data that a write sends along with its request; with more, the server asks for them first, which takes
-        another round trip.
-    depth, device_depth
-        Requests that a client keeps outstanding at most, in all and on one device; 0 on a device for no other limit.
-    threads
-        Requests that the server works on at once; 0 for as many as come.
-    """
+    """A protocol; SI units."""
 
     title: str
+    """Its name in words."""
     request_cpu: Duration
+    """Time of the server's core for a request, but for its data."""
     send_rate: Rate
     receive_rate: Rate
+    """Bytes of data that one core of the server sends, and receives, in a second."""
     request: Size
     reply: Size
+    """Bytes of a request and of a reply on the wire, but for the data."""
     client: Duration
+    """What the client adds to the latency of a request."""
     inline: PositiveSize
+    """Most data that a write sends along with its request; with more, the server asks for them first, which takes
+    another round trip."""
     depth: int = Field(ge=1, le=65536)
     device_depth: int = Field(default=0, ge=0, le=65536)
+    """Requests that a client keeps outstanding at most, in all and on one device; 0 on a device for no other limit."""
     threads: int = Field(ge=0, le=65536)
+    """Requests that the server works on at once; 0 for as many as come."""
 
 
 def protocol_names() -> tuple[str, ...]:

@@ -35,45 +35,31 @@ THREAD_ISSUERS = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class FrontSettings:
-    """What network and server do.
-
-    Attributes
-    ----------
-    round_trip_s
-        Latency (s) of a request and its reply, but for what is booked on links, CPU and device.
-    request_s
-        CPU time (s) of the server for a request.
-    send_s_per_byte, receive_s_per_byte
-        CPU time (s) of the server for a byte that is read, and that is written.
-    request_bytes, reply_bytes
-        Of a message, but for its data.
-    inline_bytes
-        Writes of more than this take another `another_trip_s`.
-    another_trip_s
-        The network's part of the round trip (s).
-    depth, device_depth
-        Requests that a client keeps outstanding at most, in all and on one device; 0 on a device for no other limit.
-    threads
-        Requests that the server works on at once; 0 for any number.
-    writes
-        "passed": as the client says; "stable": done when on the medium; "memory": done when in the server's memory.
-    memory_bytes
-        What memory takes of the last kind before writers wait.
-    """
+    """What network and server do."""
 
     round_trip_s: float
+    """Latency (s) of a request and its reply, but for what is booked on links, CPU and device."""
     request_s: float
+    """CPU time (s) of the server for a request."""
     send_s_per_byte: float
     receive_s_per_byte: float
+    """CPU time (s) of the server for a byte that is read, and that is written."""
     request_bytes: int
     reply_bytes: int
+    """Of a message, but for its data."""
     inline_bytes: int
+    """Writes of more than this take another `another_trip_s`."""
     another_trip_s: float
+    """The network's part of the round trip (s)."""
     depth: int
     device_depth: int = 0
+    """Requests that a client keeps outstanding at most, in all and on one device; 0 on a device for no other limit."""
     threads: int = 0
+    """Requests that the server works on at once; 0 for any number."""
     writes: Literal["passed", "stable", "memory"] = "passed"
+    """"passed": as the client says; "stable": done when on the medium; "memory": done when in the server's memory."""
     memory_bytes: int = 0
+    """What memory takes of the last kind before writers wait."""
 
 
 class Slots:

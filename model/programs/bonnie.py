@@ -23,39 +23,26 @@ _REPORT_BYTES = 24
 
 @dataclass(frozen=True, slots=True)
 class BonnieSettings:
-    """What bonnie is told, and what its version fixes.
-
-    Attributes
-    ----------
-    megabytes
-        ``-s``: size of each file in units of 2^20 bytes.
-    files
-        ``-v``: number of files; the seeks are in the first.
-    sync
-        ``-y``: fsync before close after writing, inside the timed part. Bonnie-64 always does.
-    chunk
-        Block of the block phases: 16 KiB in 1.2, 1 MiB in 1.4.
-    seek_chunk
-        Block of the seeks.
-    stdio_bytes
-        Buffer of the C library, which is ``st_blksize`` of the file system.
-    name
-        Path of the file; further ones have a number behind it.
-    seeks
-        Seeks in all.
-    sleep_s
-        Pause before them (s), outside every timed part.
-    """
+    """What bonnie is told, and what its version fixes."""
 
     megabytes: int = 100
+    """``-s``: size of each file in units of 2^20 bytes."""
     files: int = 1
+    """``-v``: number of files; the seeks are in the first."""
     sync: bool = False
+    """``-y``: fsync before close after writing, inside the timed part. Bonnie-64 always does."""
     chunk: int = 16 * KIB
+    """Block of the block phases: 16 KiB in 1.2, 1 MiB in 1.4."""
     seek_chunk: int = 16 * KIB
+    """Block of the seeks."""
     stdio_bytes: int = 4 * KIB
+    """Buffer of the C library, which is ``st_blksize`` of the file system."""
     name: str = "./Bonnie"
+    """Path of the file; further ones have a number behind it."""
     seeks: int = SEEKS
+    """Seeks in all."""
     sleep_s: int = 5
+    """Pause before them (s), outside every timed part."""
 
     def scaled(self, divisor: int) -> BonnieSettings:
         """A run of one `divisor`-th: size and seeks."""

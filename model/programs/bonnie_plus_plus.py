@@ -32,70 +32,48 @@ _MOST_RANDOM_LETTERS = 12
 
 @dataclass(frozen=True, slots=True)
 class BonniePlusPlusSettings:
-    """What bonnie++ is told, and what its version fixes.
-
-    Attributes
-    ----------
-    megabytes
-        ``-s``: bytes to write, in units of 2^20; 0: no file phases.
-    chunk
-        Block of the block phases and the seeks.
-    file_megabytes
-        Largest file; what is beyond it goes to further ones. 0: one file.
-    small_files
-        ``-n``: files to create, stat and delete, in units of `small_unit`; 0: none.
-    sync
-        ``-b``: fsync before the close after writing and after the block reading, and of each seeker. Since 1.9 always,
-        and before every close.
-    sync_each
-        ``-b`` as well: fsync after each update of a seeker, and for each small file: of the file and of its directory
-        when it is created, and of the directory when it is deleted. None: as `sync`.
-    fast
-        ``-f``: no per-character phases.
-    seekers, sleep_s
-        Processes (since 1.9 threads) that seek, and pause before they start (s).
-    per_character_bytes
-        What the per-character phases move in single calls of one byte; None: all, through the C library.
-    sync_small
-        sync() after the small files are created and after they are deleted (since 1.9).
-    exclusive
-        Small files are created O_EXCL (since 1.9), or O_TRUNC.
-    random_updates
-        Whether each seek updates with a probability of a tenth (since 1.9); else every tenth of a seeker, its first
-        included.
-    threads
-        Whether threads seek, which share the file that the program has opened (since 1.9), or processes.
-    stdio_bytes
-        Buffer of the C library.
-    name
-        Path of the files without their number, and of the directory for the small ones.
-    seeks
-        Seeks in all.
-    small_unit
-        What `small_files` counts: 1024 files. 1 makes it a plain number of files.
-    seed
-        Of the names and the random order of the small files.
-    """
+    """What bonnie++ is told, and what its version fixes."""
 
     megabytes: int = 300
+    """``-s``: bytes to write, in units of 2^20; 0: no file phases."""
     chunk: int = 8 * KIB
+    """Block of the block phases and the seeks."""
     file_megabytes: int = 1024
+    """Largest file; what is beyond it goes to further ones. 0: one file."""
     small_files: int = 16
+    """``-n``: files to create, stat and delete, in units of `small_unit`; 0: none."""
     sync: bool = False
+    """``-b``: fsync before the close after writing and after the block reading, and of each seeker. Since 1.9 always,
+    and before every close."""
     sync_each: bool | None = None
+    """``-b`` as well: fsync after each update of a seeker, and for each small file: of the file and of its directory
+    when it is created, and of the directory when it is deleted. None: as `sync`."""
     fast: bool = False
+    """``-f``: no per-character phases."""
     seekers: int = 3
     sleep_s: int = 5
+    """Processes (since 1.9 threads) that seek, and pause before they start (s)."""
     per_character_bytes: int | None = None
+    """What the per-character phases move in single calls of one byte; None: all, through the C library."""
     sync_small: bool = False
+    """sync() after the small files are created and after they are deleted (since 1.9)."""
     exclusive: bool = False
+    """Small files are created O_EXCL (since 1.9), or O_TRUNC."""
     random_updates: bool = False
+    """Whether each seek updates with a probability of a tenth (since 1.9); else every tenth of a seeker, its first
+    included."""
     threads: bool = False
+    """Whether threads seek, which share the file that the program has opened (since 1.9), or processes."""
     stdio_bytes: int = 4 * KIB
+    """Buffer of the C library."""
     name: str = "./Bonnie"
+    """Path of the files without their number, and of the directory for the small ones."""
     seeks: int = SEEKS
+    """Seeks in all."""
     small_unit: int = KIB
+    """What `small_files` counts: 1024 files. 1 makes it a plain number of files."""
     seed: int = 1
+    """Of the names and the random order of the small files."""
 
     def scaled(self, divisor: int) -> BonniePlusPlusSettings:
         """A run of one `divisor`-th: sizes, seeks and small files; as many files and phases as the whole run has."""

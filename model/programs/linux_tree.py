@@ -22,32 +22,25 @@ class SizeClassSpec(Spec):
 
     low: NonNegativeInt
     high: PositiveInt
+    """Least bytes of a file, and bytes that it has less than."""
     files: PositiveInt
     bytes: PositiveInt
+    """How many files there are, and all their bytes."""
 
 
 class TreeShape(Spec):
-    """A measured tree.
-
-    Attributes
-    ----------
-    source
-        Which tree it is.
-    bytes
-        Of all files.
-    sizes
-        Classes of sizes, rising.
-    directories
-        How many there are at each depth; the root is depth 0.
-    largest_directory
-        Files in the directory with most of them.
-    """
+    """A measured tree."""
 
     source: str
+    """Which tree it is."""
     bytes: PositiveInt
+    """Of all files."""
     sizes: tuple[SizeClassSpec, ...]
+    """Classes of sizes, rising."""
     directories: tuple[PositiveInt, ...]
+    """How many there are at each depth; the root is depth 0."""
     largest_directory: PositiveInt
+    """Files in the directory with most of them."""
 
     @property
     def files(self) -> int:

@@ -33,45 +33,31 @@ class Location(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PostMarkSettings:
-    """What PostMark's ``set`` commands say; the defaults are the program's.
-
-    Attributes
-    ----------
-    low, high
-        Smallest and largest size of a file (bytes).
-    number
-        Files in the pool; there may be twice as many.
-    transactions
-        How many; the original divides by a tenth of it and crashes below 10.
-    seed
-        Of the random numbers.
-    locations
-        Directories to work in; none is the current one.
-    subdirectories
-        In each of them; 0 and 1 are none.
-    read_block, write_block
-        Bytes a call.
-    buffering
-        Through the C library, which moves blocks of the file system (``st_blksize``) and has no remainder call.
-    bias_read, bias_create
-        Chances in ten of a read rather than an append, of a create rather than a delete; -1: neither of the two.
-    terse
-        The report is one line.
-    """
+    """What PostMark's ``set`` commands say; the defaults are the program's."""
 
     low: int = 500
     high: int = 10000
+    """Smallest and largest size of a file (bytes)."""
     number: int = 500
+    """Files in the pool; there may be twice as many."""
     transactions: int = 500
+    """How many; the original divides by a tenth of it and crashes below 10."""
     seed: int = 42
+    """Of the random numbers."""
     locations: tuple[Location, ...] = ()
+    """Directories to work in; none is the current one."""
     subdirectories: int = 0
+    """In each of them; 0 and 1 are none."""
     read_block: int = 512
     write_block: int = 512
+    """Bytes a call."""
     buffering: bool = True
+    """Through the C library, which moves blocks of the file system (``st_blksize``) and has no remainder call."""
     bias_read: int = 5
     bias_create: int = 5
+    """Chances in ten of a read rather than an append, of a create rather than a delete; -1: neither of the two."""
     terse: bool = False
+    """The report is one line."""
 
     def scaled(self, divisor: int) -> PostMarkSettings:
         """A run with one `divisor`-th of the files and transactions, their sizes as they are."""

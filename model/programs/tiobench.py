@@ -21,27 +21,18 @@ RANDOM_OPERATIONS = 4000
 
 @dataclass(frozen=True, slots=True)
 class TiobenchSettings:
-    """What one run of tiotest is told by tiobench.pl.
-
-    Attributes
-    ----------
-    megabytes
-        ``--size``: of all files together, in units of 2^20 bytes.
-    threads
-        ``--threads``; each has an equal part of the size and of the random operations, in whole megabytes and calls.
-    block
-        ``--block``: bytes a call.
-    random_operations
-        ``--random``: in each of the two random phases, of all threads together.
-    name
-        Path of the files without their number.
-    """
+    """What one run of tiotest is told by tiobench.pl."""
 
     megabytes: int = 200
+    """``--size``: of all files together, in units of 2^20 bytes."""
     threads: int = 1
+    """``--threads``; each has an equal part of the size and of the random operations, in whole megabytes and calls."""
     block: int = 4096
+    """``--block``: bytes a call."""
     random_operations: int = RANDOM_OPERATIONS
+    """``--random``: in each of the two random phases, of all threads together."""
     name: str = "./_tiotest.thr"
+    """Path of the files without their number."""
 
     def scaled(self, divisor: int) -> TiobenchSettings:
         """A run of one `divisor`-th: sizes and random operations."""

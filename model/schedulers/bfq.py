@@ -51,22 +51,15 @@ _WRITE_BACK: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class BfqSettings:
-    """The tunables of BFQ.
-
-    Attributes
-    ----------
-    slice_idle_s
-        How long (s) the drive idles for the next request of whoever has the turn; 0 turns idling off.
-    timeout_s
-        How long a turn lasts (timeout_sync).
-    sync_expire_s, async_expire_s
-        Age (s) at which a request is served before its turn in address order, one in each turn.
-    """
+    """The tunables of BFQ."""
 
     slice_idle_s: float = 0.008
+    """How long (s) the drive idles for the next request of whoever has the turn; 0 turns idling off."""
     timeout_s: float = 0.125
+    """How long a turn lasts (timeout_sync)."""
     sync_expire_s: float = 0.125
     async_expire_s: float = 0.250
+    """Age (s) at which a request is served before its turn in address order, one in each turn."""
 
 
 class Bfq(Scheduler):

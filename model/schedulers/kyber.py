@@ -34,26 +34,18 @@ _UNKNOWN: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class KyberSettings:
-    """The tunables of kyber, and what is fixed in its source; each for reads and writes.
-
-    Attributes
-    ----------
-    target_s
-        Latency (s) that is still good (read_lat_nsec, write_lat_nsec).
-    depth
-        Most tokens: requests in the device.
-    batch
-        Requests of one kind in a row.
-    discard_target_s, discard_depth, discard_batch
-        The same of discards.
-    """
+    """The tunables of kyber, and what is fixed in its source; each for reads and writes."""
 
     target_s: tuple[float, float] = (0.002, 0.010)
+    """Latency (s) that is still good (read_lat_nsec, write_lat_nsec)."""
     depth: tuple[int, int] = (256, 128)
+    """Most tokens: requests in the device."""
     batch: tuple[int, int] = (16, 8)
+    """Requests of one kind in a row."""
     discard_target_s: float = 5.0
     discard_depth: int = 64
     discard_batch: int = 1
+    """The same of discards."""
 
 
 class _Histogram:

@@ -33,127 +33,100 @@ sheet (469,000 of 495,000/s). Without it a mix of 70 % reads is 38 % above the s
 
 
 class SolidStateSpec(Spec):
-    """A solid-state drive; SI units.
-
-    Attributes
-    ----------
-    interface, interface_rate
-        "PCIe 4.0 x4 NVMe", "SATA 6Gb/s", "SAS 12Gb/s"; bytes/s that its own connector moves, each way.
-    capacity, flash
-        Bytes for the user, and bytes of flash that hold them: the rest is spare (over-provisioning).
-    channels, channel_rate, dies, planes
-        Buses to the flash and what each moves (bytes/s); dies on all of them; planes that a die works on at once.
-    independent_planes
-        If true, each plane of a die works for its own command. If false, all planes of a die work for one command.
-    parity_of
-        Pages of a stripe over the dies, of which one holds parity in case a die fails. None: no parity.
-    page, pages_per_block
-        Bytes of a page of one plane, and pages of a block of one plane.
-    in_place
-        If true, the memory is overwritten in place (3D XPoint, DRAM): no spare flash, no garbage collection, no erases.
-    in_submission
-        What the driver of a block device in memory does inside the submission, with CPU time of the thread that
-        submits: "copy" the data, at the processor's `copy_rate` (brd), or only "answer" (null_blk without
-        `memory_backed`). `read_overhead` and `write_overhead` are then CPU time as well; rates and times of the drive's
-        parts have no effect. None: the drive works while the thread goes on.
-    queued
-        If false, the driver has its own `submit_bio` and takes block I/Os as they come: no requests, tags, merging or
-        I/O scheduler. Only with `in_submission`.
-    bits_per_cell
-        Pages of a plane that are programmed at once (one-shot): 2 MLC, 3 TLC, 4 QLC; 1 where pages are programmed
-        singly.
-    read_time, program_time, erase_time
-        Of the pages of all planes; the second of `bits_per_cell` pages each, the first the mean of all kinds of pages.
-    read_steps
-        Sensing steps of each kind of page of a cell. There are as many pages of each kind. A page with more steps is
-        read more slowly (`read_times`). None: the usual steps for `bits_per_cell`.
-    programs_at_once
-        Dies that may program at once, because that takes the most power; None: all. Garbage collection's programs
-        count as well.
-    suspend_time
-        After which a read interrupts a program or an erase; None: it waits until that is over.
-    suspensions
-        How often one program or erase is interrupted at most; then reads wait for its end. 8 (assumed: that makers set
-        a number is known, the number is not).
-    logical_sector
-        Bytes of its smallest command, by its format: 512, or 4,096.
-    mapping_unit
-        Smallest piece (bytes) that is mapped separately; a smaller write reads the rest of it first.
-    mapping_reach
-        Bytes of the drive whose map the controller's memory holds; None: all. At other addresses a read of the map
-        comes first.
-    read_overhead, write_overhead
-        Time of the controller and its firmware for a command, without the flash.
-    command_rate, unit_time
-        Commands/s that the controller takes at most, of up to 4 KiB each; its time for each further 4 KiB of a command
-        (error correction and transfer through its memory). Garbage collection takes `unit_time` for each 4 KiB that it
-        moves. 0: larger commands take no more, and what collection moves takes a share of a command (`move_share`).
-    queue_depth, queues
-        Commands that it takes at once in each queue, and queues.
-    write_buffer, power_loss_protection
-        Bytes that are acknowledged before they are in flash; whether they survive, so that a flush has nothing to do.
-    flush_time
-        Time of the controller for a flush that finds something written since the last one, besides the programs of what
-        is in the buffer: it makes its map safe as well. None: `write_overhead`.
-    slc_cache, slc_program_time, slc_read_time
-        Bytes written as one bit per cell first (0: none), and the times there; programs are of one page of all planes.
-    slc_direct
-        Whether, when that is full, writes go to the other cells at once; otherwise they wait until it is folded there.
-    read_ahead
-        Bytes that are read ahead of a stream of sequential reads (0: none).
-    mtbf, afr, bits_per_unrecoverable_error, endurance
-        Failures, and bytes that may be written in all.
-    power_idle, power_active
-        Mean power without commands, and while its busiest part has no pause.
-    """
+    """A solid-state drive; SI units."""
 
     model: str
+
     interface: str
     interface_rate: Rate
+    """"PCIe 4.0 x4 NVMe", "SATA 6Gb/s", "SAS 12Gb/s"; bytes/s that its own connector moves, each way."""
     capacity: PositiveSize
     flash: PositiveSize
+    """Bytes for the user, and bytes of flash that hold them: the rest is spare (over-provisioning)."""
     channels: int = Field(ge=1, le=64)
     channel_rate: Rate
     dies: int = Field(ge=1, le=1024)
     planes: int = Field(default=2, ge=1, le=8)
+    """Buses to the flash and what each moves (bytes/s); dies on all of them; planes that a die works on at once."""
     independent_planes: bool = False
+    """If true, each plane of a die works for its own command. If false, all planes of a die work for one command."""
     parity_of: int | None = Field(default=None, ge=2, le=1024)
+    """Pages of a stripe over the dies, of which one holds parity in case a die fails. None: no parity."""
     page: PositiveSize = 16384
     pages_per_block: int = Field(default=768, ge=1)
+    """Bytes of a page of one plane, and pages of a block of one plane."""
     in_place: bool = False
+    """If true, the memory is overwritten in place (3D XPoint, DRAM): no spare flash, no garbage collection, no
+    erases."""
     in_submission: Literal["copy", "answer"] | None = None
+    """What the driver of a block device in memory does inside the submission, with CPU time of the thread that submits:
+    "copy" the data, at the processor's `copy_rate` (brd), or only "answer" (null_blk without `memory_backed`).
+    `read_overhead` and `write_overhead` are then CPU time as well; rates and times of the drive's parts have no effect.
+    None: the drive works while the thread goes on."""
     queued: bool = True
+    """If false, the driver has its own `submit_bio` and takes block I/Os as they come: no requests, tags, merging or
+    I/O scheduler. Only with `in_submission`."""
     bits_per_cell: int = Field(default=3, ge=1, le=4)
+    """Pages of a plane that are programmed at once (one-shot): 2 MLC, 3 TLC, 4 QLC; 1 where pages are programmed
+    singly."""
     read_time: Duration
+    """Of a read of the pages of all planes: the mean of all kinds of pages."""
     read_steps: tuple[int, ...] | None = Field(default=None, min_length=1, max_length=8)
+    """Sensing steps of each kind of page of a cell. There are as many pages of each kind. A page with more steps is
+    read more slowly (`read_times`). None: the usual steps for `bits_per_cell`."""
     program_time: Duration
     erase_time: Duration
+    """Of the pages of all planes; a program is of `bits_per_cell` pages each."""
     programs_at_once: int | None = Field(default=None, ge=1)
+    """Dies that may program at once, because that takes the most power; None: all. Garbage collection's programs count
+    as well."""
     suspend_time: Duration | None = None
+    """After which a read interrupts a program or an erase; None: it waits until that is over."""
     suspensions: int = Field(default=8, ge=0, le=10_000)
+    """How often one program or erase is interrupted at most; then reads wait for its end. 8 (assumed: that makers set a
+    number is known, the number is not)."""
     logical_sector: PositiveSize = 512
+    """Bytes of its smallest command, by its format: 512, or 4,096."""
     mapping_unit: PositiveSize = 4096
+    """Smallest piece (bytes) that is mapped separately; a smaller write reads the rest of it first."""
     mapping_reach: PositiveSize | None = None
+    """Bytes of the drive whose map the controller's memory holds; None: all. At other addresses a read of the map comes
+    first."""
     read_overhead: Duration
     write_overhead: Duration
+    """Time of the controller and its firmware for a command, without the flash."""
     command_rate: float = Field(gt=0)
     unit_time: Duration = Field(default=0.0, ge=0)
+    """Commands/s that the controller takes at most, of up to 4 KiB each; its time for each further 4 KiB of a command
+    (error correction and transfer through its memory). Garbage collection takes `unit_time` for each 4 KiB that it
+    moves. 0: larger commands take no more, and what collection moves takes a share of a command (`move_share`)."""
     queue_depth: int = Field(default=1023, ge=1, le=65536)
     queues: int = Field(default=1, ge=1, le=65536)
+    """Commands that it takes at once in each queue, and queues."""
     write_buffer: PositiveSize
     power_loss_protection: bool = False
+    """Bytes that are acknowledged before they are in flash; whether they survive, so that a flush has nothing to do."""
     flush_time: Duration | None = None
+    """Time of the controller for a flush that finds something written since the last one, besides the programs of what
+    is in the buffer: it makes its map safe as well. None: `write_overhead`."""
     slc_cache: Size = 0
     slc_program_time: Duration | None = None
     slc_read_time: Duration | None = None
+    """Bytes written as one bit per cell first (0: none), and the times there; programs are of one page of all
+    planes."""
     slc_direct: bool = True
+    """Whether, when that is full, writes go to the other cells at once; otherwise they wait until it is folded
+    there."""
     read_ahead: Size = 0
+    """Bytes that are read ahead of a stream of sequential reads (0: none)."""
     mtbf: Duration | None = None
     afr: ShareBelowAll | None = None
     bits_per_unrecoverable_error: float | None = Field(default=None, gt=0)
     endurance: PositiveSize | None = None
+    """Failures, and bytes that may be written in all."""
     power_idle: Power | None = None
     power_active: Power | None = None
+    """Mean power without commands, and while its busiest part has no pause."""
 
     @model_validator(mode="after")
     def _consistent(self) -> SolidStateSpec:

@@ -11,68 +11,46 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What work costs, in seconds of one core.
-
-    Attributes
-    ----------
-    write_call_s
-        One iteration of a copying program that writes: read(2) from /dev/zero and write(2) into the page cache.
-    read_call_s
-        One iteration that reads: read(2) of cached data and write(2) to /dev/null.
-    page_s
-        One page of the page cache: allocated, found, dirtied or read, and freed again.
-    bio_s
-        One block I/O (buffer head or bio): built, submitted and ended.
-    command_s
-        One command to a drive: registers and DMA table written, interrupt taken.
-    switch_s
-        A process put to sleep and woken up again.
-    clone_s
-        One copy of a block I/O made by a mirror.
-    stripe_s
-        One pass of RAID 4/5/6 over a stripe head.
-    copy_s_per_byte
-        Memory copied, not in the CPU's cache.
-    xor_s_per_byte
-        Parity computed, per byte of source.
-    head_s
-        One stripe head found, and a block put into it, by the task that reads or writes through RAID 4/5/6.
-    segment_s
-        One step along the pages of a block I/O, which RAID 4/5/6 walks from its start for every block it copies.
-    compare_s_per_byte
-        Two copies compared, per byte of one.
-    buffer_page_s
-        One page of the kernel's own buffers: allocated, cleared (CONFIG_INIT_ON_ALLOC_DEFAULT_ON) and freed again.
-    file_write_s, file_read_s
-        One write(2) or read(2) of a program on a file, besides what it copies and the pages it touches.
-    uring_call_s
-        One I/O of a program through io_uring, where `read_call_s` is one through a call of its own or io_submit.
-    putc_s_per_byte, getc_s_per_byte
-        The C library's putc() and getc(), with the loop around them.
-    cache_bytes
-        What the cache of a core holds, in which the buffer of a program may stay; 0 where no buffer does.
-    """
+    """What work costs, in seconds of one core."""
 
     write_call_s: float
+    """One iteration of a copying program that writes: read(2) from /dev/zero and write(2) into the page cache."""
     read_call_s: float
+    """One iteration that reads: read(2) of cached data and write(2) to /dev/null."""
     page_s: float
+    """One page of the page cache: allocated, found, dirtied or read, and freed again."""
     bio_s: float
+    """One block I/O (buffer head or bio): built, submitted and ended."""
     command_s: float
+    """One command to a drive: registers and DMA table written, interrupt taken."""
     switch_s: float
+    """A process put to sleep and woken up again."""
     clone_s: float
+    """One copy of a block I/O made by a mirror."""
     stripe_s: float
+    """One pass of RAID 4/5/6 over a stripe head."""
     copy_s_per_byte: float
+    """Memory copied, not in the CPU's cache."""
     xor_s_per_byte: float
+    """Parity computed, per byte of source."""
     segment_s: float = 0.0
+    """One step along the pages of a block I/O, which RAID 4/5/6 walks from its start for every block it copies."""
     head_s: float = 0.0
+    """One stripe head found, and a block put into it, by the task that reads or writes through RAID 4/5/6."""
     compare_s_per_byte: float = 0.0
+    """Two copies compared, per byte of one."""
     buffer_page_s: float = 0.0
+    """One page of the kernel's own buffers: allocated, cleared (CONFIG_INIT_ON_ALLOC_DEFAULT_ON) and freed again."""
     file_write_s: float = 0.0
     file_read_s: float = 0.0
+    """One write(2) or read(2) of a program on a file, besides what it copies and the pages it touches."""
     putc_s_per_byte: float = 0.0
     getc_s_per_byte: float = 0.0
+    """The C library's putc() and getc(), with the loop around them."""
     uring_call_s: float = 0.0
+    """One I/O of a program through io_uring, where `read_call_s` is one through a call of its own or io_submit."""
     cache_bytes: float = 0.0
+    """What the cache of a core holds, in which the buffer of a program may stay; 0 where no buffer does."""
 
     def scaled(self, factor: float) -> Prices:
         """The same work on a CPU or a kernel that needs `factor` times as long."""

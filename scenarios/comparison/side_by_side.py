@@ -31,28 +31,19 @@ _PERFORMANCE = ("rate", "iops", "read_mean_seconds", "read_p99_seconds", "write_
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How designs are compared.
-
-    Attributes
-    ----------
-    replications
-        Runs of each design.
-    precision
-        More of them, up to `MOST_REPLICATIONS`, until the throughput and mean latencies of every design are known to
-        this share (half-width of the 90 % interval).
-    baseline
-        Number of the design that the others are compared with; the first that is possible unless given.
-    rebuild
-        Whether to simulate how long a rebuild takes, without which no risk of losing data is known either.
-    curve_points
-        Points of each load curve; 0 for none.
-    """
+    """How designs are compared."""
 
     replications: int = REPLICATIONS
+    """Runs of each design."""
     precision: float | None = None
+    """More of them, up to `MOST_REPLICATIONS`, until the throughput and mean latencies of every design are known to
+    this share (half-width of the 90 % interval)."""
     baseline: int | None = None
+    """Number of the design that the others are compared with; the first that is possible unless given."""
     rebuild: bool = True
+    """Whether to simulate how long a rebuild takes, without which no risk of losing data is known either."""
     curve_points: int = 0
+    """Points of each load curve; 0 for none."""
 
 
 @dataclass(frozen=True)

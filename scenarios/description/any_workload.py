@@ -17,21 +17,16 @@ _OF_ALL = ("warm_up", "duration", "precision", "phases")
 
 
 class NamedLoad(LoadSpec):
-    """One of several loads: the fields of a load, a name, and when it is there.
-
-    Attributes
-    ----------
-    name
-        What its figures are called by.
-    begin, end
-        From when to when it is there, in simulated time of the measurement. Unless given it is there from the first
-        moment of the warm-up to the end.
-    """
+    """One of several loads: the fields of a load, a name, and when it is there."""
 
     kind: Literal["load"] = "load"
+
     name: str = Field(pattern=r"^[^.\s]+$")
+    """What its figures are called by."""
     begin: Duration | None = None
     end: PositiveDuration | None = None
+    """From when to when it is there, in simulated time of the measurement. Unless given it is there from the first
+    moment of the warm-up to the end."""
 
     @model_validator(mode="after")
     def _of_the_run(self) -> Self:
@@ -42,28 +37,21 @@ class NamedLoad(LoadSpec):
 
 
 class LoadsSpec(Spec):
-    """Several loads at the same time, of which each has results of its own.
-
-    Attributes
-    ----------
-    loads
-        The loads. In a document they stand in the list `workloads`.
-    warm_up, duration
-        Simulated time before the measurement, and of the measurement; with `precision` the least of the first, and
-        the longest of both together.
-    precision
-        How well the throughput of each load must be known, or its mean latency if it sends at a rate (half-width of the
-        90 % interval); the run goes on until each is.
-    phases
-        Parts of the day, each with the loads that run then.
-    """
+    """Several loads at the same time, of which each has results of its own."""
 
     kind: Literal["several"]
+
     loads: tuple[NamedLoad, ...]
+    """The loads. In a document they stand in the list `workloads`."""
     warm_up: Duration = 1.0
     duration: PositiveDuration = 10.0
+    """Simulated time before the measurement, and of the measurement; with `precision` the least of the first, and the
+    longest of both together."""
     precision: Precision | None = None
+    """How well the throughput of each load must be known, or its mean latency if it sends at a rate (half-width of the
+    90 % interval); the run goes on until each is."""
     phases: tuple[LoadsPhase, ...] = ()
+    """Parts of the day, each with the loads that run then."""
 
     @model_validator(mode="before")
     @classmethod
@@ -167,20 +155,15 @@ class LoadsSpec(Spec):
 
 
 class IdleSpec(Spec):
-    """Nothing: the machine only rebuilds or checks an array.
-
-    Attributes
-    ----------
-    targets
-        Arrays that do something. Only a study has to name them, whose runs have the devices that they use.
-    warm_up, duration
-        Simulated time before the measurement, and of the measurement.
-    """
+    """Nothing: the machine only rebuilds or checks an array."""
 
     kind: Literal["idle"]
+
     targets: tuple[str, ...] = ()
+    """Arrays that do something. Only a study has to name them, whose runs have the devices that they use."""
     warm_up: Duration = 1.0
     duration: PositiveDuration = 10.0
+    """Simulated time before the measurement, and of the measurement."""
 
 
 def _known_kind(value: Any) -> Any:

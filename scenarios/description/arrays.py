@@ -54,67 +54,25 @@ KERNEL_OPTIONS = (
 
 
 class ResyncSpec(Spec):
-    """A resync thread at work: what it does, the limits set by hand, and where it stands.
-
-    Attributes
-    ----------
-    action
-        "recover" rebuilds the members in `rebuilding`; "check" and "repair" read everything and compare.
-    mismatched
-        Share of the array whose parity or copies differ, which a repair writes (default: 0).
-    speed_min, speed_max
-        ``sync_speed_min`` and ``sync_speed_max``; the kernel's defaults unless given.
-    position
-        Bytes per member that are done already; the thread goes on with the request that this falls into.
-    stripe_heads
-        Stripe heads that the cache of RAID 4, 5 or 6 has when the run begins: `stripe_cache_size` to 32,768 (default:
-        8,192 since Linux 4.1). A resync makes it grow, and holds all its heads: 8,192 after three minutes at 180 MB/s,
-        32,768 after fifty. The cache does not grow where the page cache has taken the memory.
-    """
+    """A resync thread at work: what it does, the limits set by hand, and where it stands."""
 
     action: Literal["recover", "check", "repair"] = "recover"
+    """"recover" rebuilds the members in `rebuilding`; "check" and "repair" read everything and compare."""
     mismatched: Fraction = 0.0
+    """Share of the array whose parity or copies differ, which a repair writes (default: 0)."""
     speed_min: Rate | None = None
     speed_max: Rate | None = None
+    """``sync_speed_min`` and ``sync_speed_max``; the kernel's defaults unless given."""
     position: Size = 0
+    """Bytes per member that are done already; the thread goes on with the request that this falls into."""
     stripe_heads: int | None = Field(default=None, ge=17, le=32768)
+    """Stripe heads that the cache of RAID 4, 5 or 6 has when the run begins: `stripe_cache_size` to 32,768 (default:
+    8,192 since Linux 4.1). A resync makes it grow, and holds all its heads: 8,192 after three minutes at 180 MB/s,
+    32,768 after fifty. The cache does not grow where the page cache has taken the memory."""
 
 
 class ArraySpec(Spec):
-    """An array of drives or of other arrays.
-
-    Attributes
-    ----------
-    level, members, chunk, algorithm, copies, groups, outer_chunk
-        The layout; see :func:`raidsim.model.layouts.layout_for`. Members of unequal size are used up to the end of
-        the smallest, but for linear and raid0, which use all of each.
-    failed, rebuilding
-        Members that are lost, and those of them on whose place a fresh device is being rebuilt.
-    spares
-        Drives that take the place of a member that fails during the run.
-    resync
-        The rebuild's or check's settings.
-    balance
-        Read-balance policy of a mirror, by its name or with its options ({name: gmirror-split, slice: 128KiB}); the
-        kernel's own unless given.
-    write_mostly
-        Mirrors that are read only if no other can be.
-    bitmap
-        Bytes of a member per bit of the write-intent bitmap; "none", as without this field, for no
-        bitmap. (A scenario's file that leaves it out gets what mdadm makes.)
-    journal
-        Drive that journals the writes of a parity array.
-    rmw_level, stripe_cache
-        md's settings ``rmw_level`` and ``stripe_cache_size`` of a parity array.
-    group_thread_cnt
-        md's setting of that name: threads that handle the stripes of a parity array; 0: md's own does.
-    devices_handle_discard_safely
-        The parameter of md's module raid456 of that name: a parity array passes discards on.
-    round_robin
-        graid3's ``-r``: the parity component of raid3 is read in turn.
-    controller
-        The hardware controller that runs the array; the host's kernel unless given.
-    """
+    """An array of drives or of other arrays."""
 
     level: LevelName
     members: tuple[str, ...]
@@ -123,20 +81,36 @@ class ArraySpec(Spec):
     copies: int | None = None
     groups: int | None = None
     outer_chunk: PositiveSize | None = None
+    """The layout; see :func:`raidsim.model.layouts.layout_for`. Members of unequal size are used up to the end of the
+    smallest, but for linear and raid0, which use all of each."""
     failed: tuple[str, ...] = ()
     rebuilding: tuple[str, ...] = ()
+    """Members that are lost, and those of them on whose place a fresh device is being rebuilt."""
     spares: tuple[str, ...] = ()
+    """Drives that take the place of a member that fails during the run."""
     resync: ResyncSpec | None = None
+    """The rebuild's or check's settings."""
     balance: Balance | None = None
+    """Read-balance policy of a mirror, by its name or with its options ({name: gmirror-split, slice: 128KiB}); the
+    kernel's own unless given."""
     write_mostly: tuple[str, ...] = ()
+    """Mirrors that are read only if no other can be."""
     bitmap: PositiveSize | None = None
+    """Bytes of a member per bit of the write-intent bitmap; "none", as without this field, for no bitmap. (A scenario's
+    file that leaves it out gets what mdadm makes.)"""
     journal: str | None = None
+    """Drive that journals the writes of a parity array."""
     rmw_level: int | None = Field(default=None, ge=min(RmwLevel), le=max(RmwLevel))
     stripe_cache: int | None = Field(default=None, ge=17, le=32768)
+    """md's settings ``rmw_level`` and ``stripe_cache_size`` of a parity array."""
     group_thread_cnt: int | None = Field(default=None, ge=0, le=8192)
+    """md's setting of that name: threads that handle the stripes of a parity array; 0: md's own does."""
     devices_handle_discard_safely: bool = False
+    """The parameter of md's module raid456 of that name: a parity array passes discards on."""
     round_robin: bool = False
+    """graid3's ``-r``: the parity component of raid3 is read in turn."""
     controller: str | None = None
+    """The hardware controller that runs the array; the host's kernel unless given."""
 
     @model_validator(mode="before")
     @classmethod
@@ -265,38 +239,27 @@ class ArraySpec(Spec):
 
 
 class EncryptedSpec(Spec):
-    """A device behind a cipher.
-
-    Attributes
-    ----------
-    on
-        What is encrypted: a drive or an array.
-    kind
-        "cryptoloop" (one kernel thread) or "dm-crypt" (all cores).
-    rate
-        Bytes per second that one core encrypts or decrypts, with all that is done for it.
-    cipher
-        Instead of that, a cipher of the catalogue (:mod:`raidsim.model.crypt.ciphers`): what the core's clock makes of
-        it.
-    sector
-        Bytes that are encrypted with one initialization vector (``cryptsetup --sector-size``).
-    no_read_workqueue, no_write_workqueue
-        Whoever is interrupted for a read, or submits a write, does the work himself (dm-crypt's flags of these names).
-    allow_discards
-        dm-crypt passes discards on (``cryptsetup --allow-discards``).
-    source
-        Of the rate.
-    """
+    """A device behind a cipher."""
 
     on: str
+    """What is encrypted: a drive or an array."""
     kind: Literal["cryptoloop", "dm-crypt"] = "dm-crypt"
+    """"cryptoloop" (one kernel thread) or "dm-crypt" (all cores)."""
     rate: Rate | None = None
+    """Bytes per second that one core encrypts or decrypts, with all that is done for it."""
     cipher: str | None = None
+    """Instead of that, a cipher of the catalogue (:mod:`raidsim.model.crypt.ciphers`): what the core's clock makes of
+    it."""
     sector: PositiveSize = 512
+    """Bytes that are encrypted with one initialization vector (``cryptsetup --sector-size``)."""
     no_read_workqueue: bool = False
     no_write_workqueue: bool = False
+    """Whoever is interrupted for a read, or submits a write, does the work himself (dm-crypt's flags of these
+    names)."""
     allow_discards: bool = False
+    """dm-crypt passes discards on (``cryptsetup --allow-discards``)."""
     source: str = ""
+    """Of the rate."""
 
     @model_validator(mode="after")
     def _priced(self) -> Self:
@@ -331,28 +294,19 @@ def _as_names(value: Any) -> Any:
 
 
 class VolumeSpec(Spec):
-    """A partition or a logical volume of LVM: a range of one device or of several.
-
-    Attributes
-    ----------
-    kind
-        "partition" (one device), "linear" (the ranges of its devices one after the other) or "striped" (in turn).
-    on
-        The device, or the devices in their order. Several volumes may be on one device.
-    start, size
-        The range of each of these devices: its first byte, and its size; up to the end of the device unless given.
-    part
-        Instead of that, which of how many equal parts: [2, 6] is the second of six.
-    stripe
-        Bytes of a stripe on one device, of a striped volume (``lvcreate --stripesize``, whose default it is).
-    """
+    """A partition or a logical volume of LVM: a range of one device or of several."""
 
     kind: Literal["partition", "linear", "striped"] = "partition"
+    """"partition" (one device), "linear" (the ranges of its devices one after the other) or "striped" (in turn)."""
     on: Annotated[tuple[str, ...], BeforeValidator(_as_names), Field(min_length=1)]
+    """The device, or the devices in their order. Several volumes may be on one device."""
     start: Size = 0
     size: PositiveSize | None = None
+    """The range of each of these devices: its first byte, and its size; up to the end of the device unless given."""
     part: tuple[int, int] | None = None
+    """Instead of that, which of how many equal parts: [2, 6] is the second of six."""
     stripe: PositiveSize = STRIPE
+    """Bytes of a stripe on one device, of a striped volume (``lvcreate --stripesize``, whose default it is)."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -32,36 +32,25 @@ LEAST_BYTES = 256 << 20
 
 
 class FileSystemSpec(Spec):
-    """A mounted file system.
-
-    Attributes
-    ----------
-    kind
-        Name in the catalogue of file systems.
-    on
-        Drive, array or encrypted device.
-    start, size
-        The partition it is on; all of the device unless given.
-    age
-        How fragmented it is, from 0 (just made) to 1.
-    stripe_aligned
-        If true, mkfs is told of the chunks of an array below, as by default. If false, it makes the file system as on a
-        drive (``mkfs.xfs -d noalign -l su=...``, ``mke2fs -E stride=0,stripe_width=0``).
-    journal_on
-        Drive or array that has the journal, as large as inside (``mke2fs -O journal_dev``, ``mkfs.xfs -l logdev=...``).
-        None: the journal is inside the file system.
-    overrides
-        Fields of the catalogue's file system that are different in this one.
-    """
+    """A mounted file system."""
 
     kind: str
+    """Name in the catalogue of file systems."""
     on: str
+    """Drive, array or encrypted device."""
     start: Size = 0
     size: PositiveSize | None = None
+    """The partition it is on; all of the device unless given."""
     age: float = Field(default=0.0, ge=0.0, le=1.0)
+    """How fragmented it is, from 0 (just made) to 1."""
     stripe_aligned: bool = True
+    """If true, mkfs is told of the chunks of an array below, as by default. If false, it makes the file system as on a
+    drive (``mkfs.xfs -d noalign -l su=...``, ``mke2fs -E stride=0,stripe_width=0``)."""
     journal_on: str | None = None
+    """Drive or array that has the journal, as large as inside (``mke2fs -O journal_dev``, ``mkfs.xfs -l logdev=...``).
+    None: the journal is inside the file system."""
     overrides: dict[str, Any] = Field(default_factory=dict)
+    """Fields of the catalogue's file system that are different in this one."""
 
     def settings(self, units_required: bool = False) -> FileSystemSettings:
         """The catalogue's file system with the overrides."""

@@ -20,28 +20,20 @@ _NO_MACHINE = {"pagesize": PAGE, "mb_memory": 1, "ncpus": 1}
 
 
 class FioSpec(Spec):
-    """fio, with the jobs of a job file.
-
-    Attributes
-    ----------
-    job
-        The text of the job file, or a command line that begins with ``fio``.
-    target
-        Device for files without a file system, and for devices that the machine does not have (``--target``).
-    files
-        Files that are there before, and their sizes.
-    variables
-        Values of ``${NAME}`` in the job, which fio takes from the shell.
-    at_most
-        Every job ends after this time of its statistics, and its ramp takes no longer (``--at-most``).
-    """
+    """fio, with the jobs of a job file."""
 
     kind: Literal["fio"]
+
     job: str = Field(min_length=1)
+    """The text of the job file, or a command line that begins with ``fio``."""
     target: str | None = None
+    """Device for files without a file system, and for devices that the machine does not have (``--target``)."""
     files: dict[str, Size] = Field(default_factory=dict)
+    """Files that are there before, and their sizes."""
     variables: dict[str, str] = Field(default_factory=dict)
+    """Values of ``${NAME}`` in the job, which fio takes from the shell."""
     at_most: PositiveDuration | None = None
+    """Every job ends after this time of its statistics, and its ramp takes no longer (``--at-most``)."""
 
     @model_validator(mode="after")
     def _runs(self) -> Self:

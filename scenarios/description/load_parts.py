@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainSerializer, Tag, model_validator
 
@@ -75,23 +75,17 @@ class ConstantArrivals(Spec):
 
 
 class BurstyArrivals(Spec):
-    """Times of more and of fewer I/Os in turn: see :class:`raidsim.model.loads.arrivals.Bursty`.
-
-    Attributes
-    ----------
-    burst_factor
-        Rate during a burst over the mean rate; with 1 there are no bursts.
-    burst_share
-        Share of the time in which there is a burst; `burst_factor` times `burst_share` is the share of the I/Os in
-        bursts, and nothing comes between them if it is 100 %.
-    burst_length
-        Mean length of a burst.
-    """
+    """Times of more and of fewer I/Os in turn: see :class:`raidsim.model.loads.arrivals.Bursty`."""
 
     kind: Literal["bursty"]
+
     burst_factor: float = Field(default=5.0, ge=1)
+    """Rate during a burst over the mean rate; with 1 there are no bursts."""
     burst_share: Fraction = 0.1
+    """Share of the time in which there is a burst; `burst_factor` times `burst_share` is the share of the I/Os in
+    bursts, and nothing comes between them if it is 100 %."""
     burst_length: PositiveDuration = 1.0
+    """Mean length of a burst."""
 
     @model_validator(mode="after")
     def _no_more_than_all(self) -> Self:
@@ -105,20 +99,15 @@ class BurstyArrivals(Spec):
 
 
 class HistogramArrivals(Spec):
-    """I/Os whose distances follow measured ones, drawn independently of each other.
-
-    Attributes
-    ----------
-    gaps
-        Distances as a histogram: up to which time, and the share of the distances from the time before up to it. They
-        are even within a class.
-    times
-        Distances one by one, instead; all are as likely.
-    """
+    """I/Os whose distances follow measured ones, drawn independently of each other."""
 
     kind: Literal["histogram"]
+
     gaps: TimeShares | None = None
+    """Distances as a histogram: up to which time, and the share of the distances from the time before up to it. They
+    are even within a class."""
     times: tuple[Duration, ...] | None = Field(default=None, min_length=1, max_length=1 << 20)
+    """Distances one by one, instead; all are as likely."""
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> Self:
@@ -157,41 +146,30 @@ class UniformLocality(Spec):
 class ZipfLocality(Spec):
     """The k-th most popular block gets I/Os in proportion to 1 / k^theta: see
     :class:`raidsim.model.loads.locality.Zipf`.
-
-    Attributes
-    ----------
-    theta
-        The exponent; 0 makes all alike.
-    block
-        Bytes of what is popular as one, such as a table or a file, anywhere inside alike; the smallest I/O unless
-        given.
-    clustered
-        Whether the popular blocks lie together at the start, or all over the span.
     """
 
     kind: Literal["zipf"]
+
     theta: float = Field(default=0.99, ge=0, le=5)
+    """The exponent; 0 makes all alike."""
     block: SectorSize | None = None
+    """Bytes of what is popular as one, such as a table or a file, anywhere inside alike; the smallest I/O unless
+    given."""
     clustered: bool = False
+    """Whether the popular blocks lie together at the start, or all over the span."""
 
 
 class HotLocality(Spec):
-    """A part of the span gets most of the I/Os: see :class:`raidsim.model.loads.locality.Hot`.
-
-    Attributes
-    ----------
-    share
-        Share of the I/Os that go to the hot part.
-    of
-        Share of the span that is hot.
-    clustered
-        Whether the hot part lies together at the start, or in many pieces all over the span.
-    """
+    """A part of the span gets most of the I/Os: see :class:`raidsim.model.loads.locality.Hot`."""
 
     kind: Literal["hot"]
+
     share: Fraction = 0.8
+    """Share of the I/Os that go to the hot part."""
     of: Fraction = 0.2
+    """Share of the span that is hot."""
     clustered: bool = False
+    """Whether the hot part lies together at the start, or in many pieces all over the span."""
 
     @model_validator(mode="after")
     def _some_of_it(self) -> Self:
@@ -201,19 +179,14 @@ class HotLocality(Spec):
 
 
 class NormalLocality(Spec):
-    """Places scatter around one of them by the normal distribution; what falls beyond an end is reflected there.
-
-    Attributes
-    ----------
-    around
-        The middle, as a share of the span.
-    deviation
-        Standard deviation, as a share of the span.
-    """
+    """Places scatter around one of them by the normal distribution; what falls beyond an end is reflected there."""
 
     kind: Literal["normal"]
+
     around: Fraction = 0.5
+    """The middle, as a share of the span."""
     deviation: Fraction = 0.1
+    """Standard deviation, as a share of the span."""
 
 
 Locality = Annotated[
@@ -229,7 +202,11 @@ class LoadChanges(Spec):
     The fields mean what they mean in :class:`~raidsim.scenarios.description.workloads.LoadSpec`.
     """
 
+    means_as: ClassVar[str] = "raidsim.scenarios.description.workloads:LoadSpec"
+
     name: str = Field(pattern=r"^[^.\s]+$")
+    """The load, or what the figures of the part of the day are called by."""
+
     read_share: Fraction | None = None
     block_size: IoSize | None = None
     read_size: IoSize | None = None
@@ -267,52 +244,31 @@ class LoadChanges(Spec):
 
 
 class PhaseSpec(LoadChanges):
-    """A part of the day, with the fields of a load that have another value then.
-
-    Attributes
-    ----------
-    name
-        What its figures are called by.
-    lasts
-        How much of the day it takes; the simulation has `warm_up` and `duration`.
-    """
+    """A part of the day, with the fields of a load that have another value then."""
 
     lasts: PositiveDuration
+    """How much of the day it takes; the simulation has `warm_up` and `duration`."""
     warm_up: Duration | None = None
     duration: PositiveDuration | None = None
 
 
 class PhaseLoad(LoadChanges):
-    """One of several loads during a part of the day, with its fields that have another value then.
-
-    Attributes
-    ----------
-    name
-        Name of the load.
-    """
+    """One of several loads during a part of the day, with its fields that have another value then."""
 
 
 class LoadsPhase(Spec):
-    """A part of the day with several loads.
-
-    Attributes
-    ----------
-    name
-        What its figures are called by.
-    lasts
-        How much of the day it takes; the simulation has `warm_up` and `duration`.
-    workloads
-        The loads that run in this part of the day, by their names, each with the fields that differ then; all of them
-        as they are unless given.
-    warm_up, duration
-        Simulated time before the measurement, and of the measurement; those of all phases unless given.
-    """
+    """A part of the day with several loads."""
 
     name: str = Field(pattern=r"^[^.\s]+$")
+    """What its figures are called by."""
     lasts: PositiveDuration
+    """How much of the day it takes; the simulation has `warm_up` and `duration`."""
     workloads: tuple[Annotated[PhaseLoad, BeforeValidator(_load_named)], ...] | None = Field(default=None, min_length=1)
+    """The loads that run in this part of the day, by their names, each with the fields that differ then; all of them as
+    they are unless given."""
     warm_up: Duration | None = None
     duration: PositiveDuration | None = None
+    """Simulated time before the measurement, and of the measurement; those of all phases unless given."""
 
 
 def refuse_the_same_name(phases: Sequence[PhaseSpec | LoadsPhase]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
@@ -34,6 +34,8 @@ LEAST_MEMORY = 1 << 20
 class PriceList(Spec):
     """What work costs on this CPU; see :class:`raidsim.model.tasks.host.Prices`."""
 
+    means_as: ClassVar[str] = "raidsim.model.tasks.prices:Prices"
+
     write_call: Duration
     read_call: Duration
     page: Duration
@@ -49,19 +51,14 @@ class PriceList(Spec):
     compare_rate: Rate | None = None
     """Two copies compared by a check; as fast as the XOR unless given."""
     buffer_page: Duration = 0.0
-    """A page of memory that a resync allocates and clears."""
     segment: Duration = 0.0
-    """A segment of a large I/O that the driver walks past."""
     head: Duration = 0.0
-    """A stripe head found and filled by the program that reads or writes through RAID 4, 5 and 6."""
     file_write: Duration | None = None
     """write(2) on a file, besides copying and pages; as `write_call` unless given."""
     file_read: Duration | None = None
     """read(2) on a file; as `read_call` unless given."""
     putc: Duration = 0.0
-    """A byte through putc() of the C library."""
     getc: Duration = 0.0
-    """A byte through getc()."""
     uring_call: Duration | None = None
     """An I/O through io_uring; half of `read_call` unless given: assumed, a core does 1.2 million reads/s with it and
     608,000 through io_submit, both of 4 KiB with interrupts (J. Axboe, "Efficient IO with io_uring", 2019)."""
@@ -133,32 +130,22 @@ class CpuSpec(Spec):
 
 
 class LinkSpec(Spec):
-    """A bus, port or adapter that others hang on.
-
-    Attributes
-    ----------
-    model
-        Its name in the catalogue of links ("PCIe 3.0 x8", "SAS 12Gb/s x4", "9300-8i"), which gives the rest.
-    rate, write_rate
-        What it moves; what it moves towards the drives, if that is another rate.
-    per_transfer
-        Fixed price of a transfer.
-    duplex
-        Whether it moves data both ways at once, each at its rate.
-    command_rate
-        Commands a second that it takes at most.
-    max_payload, mtu
-        Of a model: bytes of data in a packet of PCI Express, and bytes of an Ethernet frame after its header.
-    """
+    """A bus, port or adapter that others hang on."""
 
     model: str | None = None
+    """Its name in the catalogue of links ("PCIe 3.0 x8", "SAS 12Gb/s x4", "9300-8i"), which gives the rest."""
     rate: Rate
     write_rate: Rate | None = None
+    """What it moves; what it moves towards the drives, if that is another rate."""
     per_transfer: Duration = 0.0
+    """Fixed price of a transfer."""
     duplex: bool = False
+    """Whether it moves data both ways at once, each at its rate."""
     command_rate: float | None = Field(default=None, gt=0)
+    """Commands a second that it takes at most."""
     max_payload: PositiveSize | None = None
     mtu: PositiveSize | None = None
+    """Of a model: bytes of data in a packet of PCI Express, and bytes of an Ethernet frame after its header."""
     source: str
     """Where the numbers are from."""
 
@@ -185,20 +172,14 @@ class LinkSpec(Spec):
 
 
 class ChannelSpec(Spec):
-    """A cable with its host adapter: what its transfers cross, and whether it serves one command at a time.
-
-    Attributes
-    ----------
-    model
-        Its name in the catalogue of links ("PCIe 4.0 x4", "SATA 6Gb/s"), which gives what is not given here.
-    kind
-        An `ata` cable serves one command at a time; `sas` and `pcie` move data both ways at once.
-    """
+    """A cable with its host adapter: what its transfers cross, and whether it serves one command at a time."""
 
     model: str | None = None
+    """Its name in the catalogue of links ("PCIe 4.0 x4", "SATA 6Gb/s"), which gives what is not given here."""
     rate: Rate
     """Bytes per second."""
     kind: Literal["ata", "scsi", "sata", "sas", "pcie"] = "ata"
+    """An `ata` cable serves one command at a time; `sas` and `pcie` move data both ways at once."""
     links: tuple[str, ...] = ()
     """Those that its data cross, nearest first."""
     source: str
@@ -243,38 +224,27 @@ def _catalogued(name: str, max_payload: object, mtu: object) -> LinkModel:
 
 
 class DriveInstance(Spec):
-    """One drive of the machine.
-
-    Attributes
-    ----------
-    model
-        Name in the drive catalogue.
-    channel
-        Channel it hangs on.
-    major
-        Its Linux block major number.
-    overrides
-        Fields of the catalogue's drive that are different in this one.
-    state
-        What a solid-state drive has behind it: "fresh" (erased), "sequential" (filled once in order) or "steady"
-        (overwritten at random until nothing changes any more), which it is unless given. Hard disks have none.
-    price
-        What it costs, in any currency that all prices of the machine are in.
-    scheduler, nr_requests, max_request, wbt_lat
-        Of its request queue, as ``/sys/block/*/queue`` sets them (`max_request` is max_sectors_kb); the kernel's own
-        choice unless given. `wbt_lat` is the read latency that write-back throttling keeps (0 turns it off).
-    """
+    """One drive of the machine."""
 
     model: str
+    """Name in the drive catalogue."""
     channel: str
+    """Channel it hangs on."""
     major: int = Field(default=8, ge=0)
+    """Its Linux block major number."""
     overrides: dict[str, Any] = Field(default_factory=dict)
+    """Fields of the catalogue's drive that are different in this one."""
     state: DriveState | None = None
+    """What a solid-state drive has behind it: "fresh" (erased), "sequential" (filled once in order) or "steady"
+    (overwritten at random until nothing changes any more), which it is unless given. Hard disks have none."""
     price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """What it costs, in any currency that all prices of the machine are in."""
     scheduler: SchedulerName | None = None
     nr_requests: int | None = Field(default=None, ge=LEAST_REQUESTS, le=MOST_REQUESTS)
     max_request: RequestSize | None = None
     wbt_lat: Duration | None = None
+    """Of its request queue, as ``/sys/block/*/queue`` sets them (`max_request` is max_sectors_kb); the kernel's own
+    choice unless given. `wbt_lat` is the read latency that write-back throttling keeps (0 turns it off)."""
 
     def entry(self) -> AnyDrive:
         """The catalogue's drive."""
@@ -300,28 +270,19 @@ class DriveInstance(Spec):
 
 
 class ControllerInstance(Spec):
-    """One hardware RAID controller of the machine.
-
-    Attributes
-    ----------
-    model
-        Name in the controller catalogue.
-    links
-        Links between it and the host's memory, beyond its own host interface.
-    overrides
-        Fields of the catalogue's controller that are different in this one: another cache, a failed battery.
-    max_request
-        Largest command of the host to its volumes, if the host's adapter takes less than the kernel's queue would send:
-        a block for each entry of its scatter-gather list.
-    price
-        What it costs.
-    """
+    """One hardware RAID controller of the machine."""
 
     model: str
+    """Name in the controller catalogue."""
     links: tuple[str, ...] = ()
+    """Links between it and the host's memory, beyond its own host interface."""
     overrides: dict[str, Any] = Field(default_factory=dict)
+    """Fields of the catalogue's controller that are different in this one: another cache, a failed battery."""
     max_request: RequestSize | None = None
+    """Largest command of the host to its volumes, if the host's adapter takes less than the kernel's queue would send:
+    a block for each entry of its scatter-gather list."""
     price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """What it costs."""
 
     def entry(self) -> ControllerSpec:
         """The catalogue's controller."""

@@ -24,47 +24,32 @@ NFS = ("nfs3", "nfs4")
 
 
 class NetworkSpec(Spec):
-    """Clients that reach the machine's devices across a network; the load then runs on them.
-
-    Attributes
-    ----------
-    protocol
-        How they ask for data.
-    port
-        The server's port: an Ethernet of the catalogue of links, or a rate.
-    clients
-        How many; the load's jobs are dealt out to them in turn.
-    client_port
-        The port of each client, if it is another than the server's.
-    round_trip
-        Latency of the network for a request and its reply: wires, switches, interrupts that are held back.
-    depth
-        Requests that each client keeps outstanding at most; as usual with the protocol unless given, which for iSCSI
-        is another number on each device.
-    threads
-        Threads of an NFS server (nfsd), each of which works on one request; the usual number unless given.
-    export
-        Whether an NFS server answers a write when it is on the medium (`sync`) or when it is in memory (`async`).
-    write_behind
-        What the memory of an `async` server takes before writers wait.
-    client_cores, client_speed
-        Cores of each client (as many as the server has unless given), and how much faster they are than the server's.
-    overrides
-        Fields of the protocol in the catalogue that are different here.
-    """
+    """Clients that reach the machine's devices across a network; the load then runs on them."""
 
     protocol: ProtocolName
+    """How they ask for data."""
     port: LinkSpec
+    """The server's port: an Ethernet of the catalogue of links, or a rate."""
     clients: int = Field(default=1, ge=1, le=MOST_CLIENTS)
+    """How many; the load's jobs are dealt out to them in turn."""
     client_port: LinkSpec | None = None
+    """The port of each client, if it is another than the server's."""
     round_trip: Duration = 25e-6
+    """Latency of the network for a request and its reply: wires, switches, interrupts that are held back."""
     depth: int | None = Field(default=None, ge=1, le=65536)
+    """Requests that each client keeps outstanding at most; as usual with the protocol unless given, which for iSCSI is
+    another number on each device."""
     threads: int | None = Field(default=None, ge=1, le=65536)
+    """Threads of an NFS server (nfsd), each of which works on one request; the usual number unless given."""
     export: Literal["sync", "async"] | None = None
+    """Whether an NFS server answers a write when it is on the medium (`sync`) or when it is in memory (`async`)."""
     write_behind: PositiveSize = 64 << 20
+    """What the memory of an `async` server takes before writers wait."""
     client_cores: int | None = Field(default=None, ge=1, le=4096)
     client_speed: float = Field(default=1.0, gt=0)
+    """Cores of each client (as many as the server has unless given), and how much faster they are than the server's."""
     overrides: dict[str, Any] = Field(default_factory=dict)
+    """Fields of the protocol in the catalogue that are different here."""
 
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> Self:

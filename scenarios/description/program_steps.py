@@ -6,7 +6,7 @@ unless they are said not to wait for each other.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -48,31 +48,20 @@ FileName = Annotated[str, AfterValidator(_plain_name)]
 
 
 class TreeSpec(Spec):
-    """A source tree: a number of files with a total size, in the size distribution of Linux 2.6.13.
-
-    Attributes
-    ----------
-    files, bytes
-        The defaults are those of Linux 2.6.13 as published.
-    """
+    """A source tree: a number of files with a total size, in the size distribution of Linux 2.6.13."""
 
     files: int = Field(default=18090, ge=1, le=10_000_000)
     bytes: PositiveSize = 204_866_517
+    """The defaults are those of Linux 2.6.13 as published."""
 
 
 class _Step(Spec):
-    """What all steps have.
-
-    Attributes
-    ----------
-    name
-        What its figures are called by; the program unless given.
-    on
-        Mount point; the only one unless given.
-    """
+    """What all steps have."""
 
     name: str | None = None
+    """What its figures are called by; the program unless given."""
     on: str | None = None
+    """Mount point; the only one unless given."""
     program: str
     """Which program it is."""
 
@@ -83,45 +72,36 @@ class _Step(Spec):
 
 
 class BonnieStep(_Step):
-    """Bonnie.
-
-    Attributes
-    ----------
-    version
-        "1.2" moves 16 KiB at a time, "1.4" 1 MiB.
-    size, files
-        Of each file (``-s``), and how many (``-v``).
-    sync
-        ``-y``.
-    """
+    """Bonnie."""
 
     program: Literal["bonnie"]
+
     version: Literal["1.2", "1.4"] = "1.4"
+    """"1.2" moves 16 KiB at a time, "1.4" 1 MiB."""
     size: Mebibytes
     files: int = Field(default=1, ge=1, le=1000)
+    """Of each file (``-s``), and how many (``-v``)."""
     sync: bool = False
+    """``-y``."""
 
 
 class BonniePlusPlusStep(_Step):
-    """bonnie++.
-
-    Attributes
-    ----------
-    size
-        ``-s``; twice the memory, at least 300 MiB, unless given.
-    small_files
-        ``-n``: thousands (1,024) of files.
-    """
+    """bonnie++."""
 
     program: Literal["bonnie++"]
+
     version: Literal["1.03", "1.9"] = "1.03"
     """Which one: they print and seek differently."""
     size: Mebibytes | None = None
+    """``-s``; twice the memory, at least 300 MiB, unless given."""
     small_files: int = Field(default=16, ge=0, le=1000)
+    """``-n``: thousands (1,024) of files."""
 
 
 class PostMarkStep(_Step):
     """PostMark 1.5; the names are those of its ``set`` command."""
+
+    means_as: ClassVar[str] = "raidsim.model.programs.postmark:PostMarkSettings"
 
     program: Literal["postmark"]
     number: int = Field(default=500, ge=1)
@@ -138,63 +118,47 @@ class PostMarkStep(_Step):
 
 
 class WriteFileStep(_Step):
-    """``dd if=/dev/zero of=FILE``: every process writes a file of its own.
-
-    Attributes
-    ----------
-    file
-        Name, by which a later step reads it.
-    conv
-        "fsync" or "fdatasync": once, at the end.
-    oflag
-        "sync" or "dsync": after each block.
-    """
+    """``dd if=/dev/zero of=FILE``: every process writes a file of its own."""
 
     program: Literal["dd"]
+
     file: FileName = "zero"
+    """Name, by which a later step reads it."""
     size: PositiveSize
     """Bytes written."""
     block_size: PositiveSize = 1 << 20
     """Bytes of a write(2)."""
     conv: Literal["fsync", "fdatasync"] | None = None
+    """"fsync" or "fdatasync": once, at the end."""
     oflag: Literal["sync", "dsync"] | None = None
+    """"sync" or "dsync": after each block."""
 
 
 class ReadFileStep(_Step):
-    """``cp FILE /dev/null``, ``cat FILE`` or ``dd if=FILE``: every process reads a file of its own.
-
-    Attributes
-    ----------
-    file
-        Written by an earlier step, or there before the run.
-    block_size
-        Bytes of a read(2).
-    shared
-        Whether all processes read the same file, which was there before.
-    """
+    """``cp FILE /dev/null``, ``cat FILE`` or ``dd if=FILE``: every process reads a file of its own."""
 
     program: Literal["read"]
+
     file: FileName = "zero"
+    """Written by an earlier step, or there before the run."""
     size: PositiveSize
     """Bytes read."""
     block_size: PositiveSize = 4096
+    """Bytes of a read(2)."""
     shared: bool = False
+    """Whether all processes read the same file, which was there before."""
 
 
 class CopyFileStep(_Step):
-    """``cp FILE .``: every process writes a copy of one file.
-
-    Attributes
-    ----------
-    file
-        Its name, there and afterwards.
-    source
-        Mount point where it was before the run; unless given, a device that is not modeled, whose page cache holds it.
-    """
+    """``cp FILE .``: every process writes a copy of one file."""
 
     program: Literal["cp"]
+
     file: FileName = "linux.tar"
+    """Its name, there and afterwards."""
     source: str | None = None
+    """Mount point where it was before the run; unless given, a device that is not modeled, whose page cache holds
+    it."""
     size: PositiveSize
     """Bytes of the file."""
     block_size: PositiveSize = 4096
@@ -202,25 +166,21 @@ class CopyFileStep(_Step):
 
 
 class ExtractStep(_Step):
-    """``tar -xf``: a tree is made from an archive.
-
-    Attributes
-    ----------
-    archive
-        Name of a file that an earlier step has written; one that the page cache holds unless given.
-    tree
-        What is in it.
-    """
+    """``tar -xf``: a tree is made from an archive."""
 
     program: Literal["tar-x"]
+
     archive: FileName | None = None
+    """Name of a file that an earlier step has written; one that the page cache holds unless given."""
     tree: TreeSpec = TreeSpec()
+    """What is in it."""
 
 
 class CopyTreeStep(_Step):
     """``cp -rf TREE COPY``, of the tree that an earlier step has made, or that was there before the run."""
 
     program: Literal["cp-r"]
+
     tree: TreeSpec = TreeSpec()
     """What is copied."""
     block_size: PositiveSize = 4096
@@ -231,59 +191,46 @@ class ArchiveStep(_Step):
     """``tar c TREE > /dev/null``, of the tree that an earlier step has made, or that was there before the run."""
 
     program: Literal["tar-c"]
+
     tree: TreeSpec = TreeSpec()
     """What is read."""
 
 
 class TarPipeStep(_Step):
-    """``(cd SOURCE; tar c .) | (cd ON; tar x)``.
-
-    Attributes
-    ----------
-    source
-        Mount point whose tree was there before the run.
-    """
+    """``(cd SOURCE; tar c .) | (cd ON; tar x)``."""
 
     program: Literal["tar-pipe"]
+
     source: str
+    """Mount point whose tree was there before the run."""
     tree: TreeSpec = TreeSpec()
     """What is moved."""
 
 
 class TiobenchStep(_Step):
-    """tiobench: a number of threads with a file each write and read it in order and at random.
-
-    Attributes
-    ----------
-    size
-        Of all files together.
-    random_ios
-        Of all threads together.
-    """
+    """tiobench: a number of threads with a file each write and read it in order and at random."""
 
     program: Literal["tiobench"]
+
     threads: int = Field(default=1, ge=1, le=1024)
     """How many."""
     size: Mebibytes
+    """Of all files together."""
     block_size: PositiveSize = 4096
     """Bytes of a read or write."""
     random_ios: int = Field(default=4000, ge=1)
+    """Of all threads together."""
 
 
 class IozoneStep(_Step):
-    """iozone: a file in records, in every order (``-i 0`` to ``-i 7``); no sync is timed.
-
-    Attributes
-    ----------
-    size
-        ``-s``, whole records.
-    record
-        ``-r``.
-    """
+    """iozone: a file in records, in every order (``-i 0`` to ``-i 7``); no sync is timed."""
 
     program: Literal["iozone"]
+
     size: Kibibytes
+    """``-s``, whole records."""
     record: Kibibytes = 4096
+    """``-r``."""
 
     @model_validator(mode="after")
     def _whole_records(self) -> Self:

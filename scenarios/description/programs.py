@@ -11,23 +11,17 @@ from .program_steps import AnyStep, DropCacheStep
 
 
 class ProgramsSpec(Spec):
-    """Programs that work on files.
-
-    Attributes
-    ----------
-    steps
-        One after the other.
-    processes
-        How many run them at the same time, each with files of its own.
-    in_step
-        Whether a step begins when all processes have ended the one before (a script that waits for its background
-        jobs); otherwise no process waits for another (as scripts that are started together).
-    """
+    """Programs that work on files."""
 
     kind: Literal["programs"]
+
     steps: tuple[AnyStep, ...] = Field(min_length=1)
+    """One after the other."""
     processes: int = Field(default=1, ge=1, le=1000)
+    """How many run them at the same time, each with files of its own."""
     in_step: bool = True
+    """Whether a step begins when all processes have ended the one before (a script that waits for its background jobs);
+    otherwise no process waits for another (as scripts that are started together)."""
 
     @model_validator(mode="after")
     def _told_apart(self) -> Self:

@@ -63,26 +63,18 @@ def check_queues(machine: MachineSpec, kernel_name: str, hidden: Mapping[str, st
 
 
 class VirtualMemorySpec(Spec):
-    """What ``/proc/sys/vm`` says; what is not given is the kernel's default.
-
-    Attributes
-    ----------
-    dirty_ratio, dirty_bytes
-        How much memory may be dirty before writers stop: a share of it, or bytes.
-    dirty_background_ratio, dirty_background_bytes
-        How much before it is written back; half of the limit if it is not below that.
-    dirty_expire
-        What has been dirty for so long is written back anyway (``dirty_expire_centisecs``).
-    dirty_writeback
-        How often that is looked for (``dirty_writeback_centisecs``).
-    """
+    """What ``/proc/sys/vm`` says; what is not given is the kernel's default."""
 
     dirty_ratio: Fraction | None = None
     dirty_bytes: PositiveSize | None = None
+    """How much memory may be dirty before writers stop: a share of it, or bytes."""
     dirty_background_ratio: Fraction | None = None
     dirty_background_bytes: PositiveSize | None = None
+    """How much before it is written back; half of the limit if it is not below that."""
     dirty_expire: PositiveDuration | None = None
+    """What has been dirty for so long is written back anyway (``dirty_expire_centisecs``)."""
     dirty_writeback: PositiveDuration | None = None
+    """How often that is looked for (``dirty_writeback_centisecs``)."""
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:
@@ -128,37 +120,27 @@ def dirty_limits(known: KernelSpec, memory: int, vm: VirtualMemorySpec | None, s
 
 
 class ServiceSpec(Spec):
-    """How the drives are looked after, and how often they fail: what the risk of losing data depends on.
-
-    Attributes
-    ----------
-    life
-        Time for which the probability of losing data is given (default 5 years).
-    replacement
-        Time until a failed drive has been replaced by hand (default 24 hours; 0: at once). A hot spare takes its place
-        without that wait, and is replaced in the same time.
-    scrub
-        Interval between two checks of all data, which repair unreadable sectors ("none": they stay until a rebuild
-        meets them). Default 30 days: Debian's and Red Hat's packages of mdadm check every month or every week.
-    latent_errors
-        Share of the hard disks in which sectors become unreadable within a year (default 1.3 %). Bairavasundaram et
-        al., "An Analysis of Latent Sector Errors in Disk Drives" (SIGMETRICS 2007): 3.45 % of 1.53 million disks in
-        32 months.
-    afr
-        Share of the drives that fail within a year: "data-sheet" (default), "field" or a share for all drives. "field"
-        is 1.57 %, what 300,000 hard disks did in 2024 (Backblaze Drive Stats for 2024); for solid-state drives the
-        data sheet's.
-    stress
-        Factor on the failure rate of the other drives of a group from a failure until the array is whole again, for
-        drives of one batch and the work of a rebuild (default 1: failures are independent).
-    """
+    """How the drives are looked after, and how often they fail: what the risk of losing data depends on."""
 
     life: PositiveDuration = 5 * 31557600.0
+    """Time for which the probability of losing data is given (default 5 years)."""
     replacement: Duration = 86400.0
+    """Time until a failed drive has been replaced by hand (default 24 hours; 0: at once). A hot spare takes its place
+    without that wait, and is replaced in the same time."""
     scrub: PositiveDuration | Literal["none"] = 30 * 86400.0
+    """Interval between two checks of all data, which repair unreadable sectors ("none": they stay until a rebuild meets
+    them). Default 30 days: Debian's and Red Hat's packages of mdadm check every month or every week."""
     latent_errors: Fraction = 0.013
+    """Share of the hard disks in which sectors become unreadable within a year (default 1.3 %). Bairavasundaram et al.,
+    "An Analysis of Latent Sector Errors in Disk Drives" (SIGMETRICS 2007): 3.45 % of 1.53 million disks in 32
+    months."""
     afr: Literal["data-sheet", "field"] | Fraction = "data-sheet"
+    """Share of the drives that fail within a year: "data-sheet" (default), "field" or a share for all drives. "field"
+    is 1.57 %, what 300,000 hard disks did in 2024 (Backblaze Drive Stats for 2024); for solid-state drives the data
+    sheet's."""
     stress: float = Field(default=1.0, ge=1, le=1000)
+    """Factor on the failure rate of the other drives of a group from a failure until the array is whole again, for
+    drives of one batch and the work of a rebuild (default 1: failures are independent)."""
 
     def document(self) -> dict[str, Any]:
         """The same as a document has it, with units."""

@@ -77,27 +77,20 @@ class DdSpec(Spec):
     """dd processes, one on each target at the same time.
 
     A target that is named several times has as many processes, which begin at equal distances from each other.
-
-    Attributes
-    ----------
-    direction
-        "read" (``if=TARGET of=/dev/null``) or "write" (``if=/dev/zero of=TARGET``).
-    block_size
-        dd's ``bs``.
-    size
-        Bytes that each process moves.
-    start
-        Where on the target the first begins.
-    targets
-        Drives, arrays or encrypted devices.
     """
 
     kind: Literal["dd"] = "dd"
+
     direction: Literal["read", "write"]
+    """"read" (``if=TARGET of=/dev/null``) or "write" (``if=/dev/zero of=TARGET``)."""
     block_size: PositiveSize = 512
+    """dd's ``bs``."""
     size: PositiveSize
+    """Bytes that each process moves."""
     start: Size = 0
+    """Where on the target the first begins."""
     targets: tuple[str, ...] = Field(min_length=1)
+    """Drives, arrays or encrypted devices."""
 
     @field_validator("block_size", "size", "start")
     @classmethod
@@ -120,91 +113,67 @@ class DdSpec(Spec):
 
 
 class LoadSpec(Spec):
-    """Programs that send direct I/Os, past the page cache: a number outstanding, or a number a second.
-
-    Attributes
-    ----------
-    targets
-        Drives, arrays or encrypted devices; each has its own jobs.
-    block_size
-        Bytes of every I/O, or sizes with their shares.
-    read_size, write_size
-        The same for reads and for writes alone, instead of `block_size`.
-    align
-        What offsets of random I/Os are multiples of; the I/O's own size unless given.
-    pattern
-        "random"; "sequential" with the jobs spread evenly over the span; or "mixed", runs of I/Os that follow each
-        other among random ones.
-    sequential_share, run_length
-        Of "mixed": share of the I/Os that are part of runs, and how many I/Os a run has on average; 50 % and 8 unless
-        given.
-    locality
-        Offsets that random I/Os and the beginnings of runs prefer; uniform unless given.
-    read_share
-        Share of the I/Os that read; the others write.
-    depth
-        I/Os that each job keeps outstanding (fio's ``iodepth``), or its number of users if they think.
-    engine
-        How each job asks the kernel (fio's ``ioengine``), which decides what CPU time an I/O costs
-        (:mod:`raidsim.model.tasks.io_call_price`).
-    jobs
-        Programs per target.
-    independent
-        If true, a job's I/Os come from independent users, each with a thread of its own: while md or the block layer
-        blocks one of them, the others go on. If false, one thread submits all I/Os of a job and all of them wait while
-        it is blocked, as in fio. Unless given, users who think and I/Os at a rate are independent, and a `depth` is
-        that of one thread.
-    think_time, think_distribution
-        How long each of the `depth` users of a job waits after an I/O before it sends the next (mean), always as long
-        ("constant") or not ("exponential").
-    fsync
-        Completed writes of a job after which it flushes the device (fio's ``fsync`` or ``fdatasync`` on a device), and
-        waits unless it sends at a rate; 0: never.
-    iops
-        I/Os that each job sends in a second, whatever the device does, instead of keeping `depth` outstanding.
-    total_iops
-        The same of all jobs on all targets together, in equal parts.
-    arrivals
-        At which moments: at random (Poisson) unless given.
-    start, span
-        Where on the target; to its end unless `span` is given.
-    warm_up, duration
-        Simulated time before the measurement, and of the measurement; with `precision` the least of the first, and
-        the most of what comes after that (10 minutes unless given).
-    precision
-        Measure until the throughput, or the mean latency of an open load, is known to this share of itself
-        (half-width of the 90 % interval); see :mod:`raidsim.scenarios.running.steady_state`.
-    phases
-        Parts of the day with fields of their own.
-    """
+    """Programs that send direct I/Os, past the page cache: a number outstanding, or a number a second."""
 
     kind: Literal["load"]
+
     targets: Targets
+    """Drives, arrays or encrypted devices; each has its own jobs."""
     block_size: IoSize = 4096
+    """Bytes of every I/O, or sizes with their shares."""
     read_size: IoSize | None = None
     write_size: IoSize | None = None
+    """The same for reads and for writes alone, instead of `block_size`."""
     align: SectorSize | None = None
+    """What offsets of random I/Os are multiples of; the I/O's own size unless given."""
     pattern: Literal["random", "sequential", "mixed"] = "random"
+    """"random"; "sequential" with the jobs spread evenly over the span; or "mixed", runs of I/Os that follow each other
+    among random ones."""
     sequential_share: Fraction | None = None
     run_length: float | None = Field(default=None, ge=2, le=1e6)
+    """Of "mixed": share of the I/Os that are part of runs, and how many I/Os a run has on average; 50 % and 8 unless
+    given."""
     locality: Locality | None = None
+    """Offsets that random I/Os and the beginnings of runs prefer; uniform unless given."""
     read_share: Fraction = 1.0
+    """Share of the I/Os that read; the others write."""
     depth: int = Field(default=1, ge=1, le=65536)
+    """I/Os that each job keeps outstanding (fio's ``iodepth``), or its number of users if they think."""
     engine: IoEngine | None = None
+    """How each job asks the kernel (fio's ``ioengine``), which decides what CPU time an I/O costs
+    (:mod:`raidsim.model.tasks.io_call_price`)."""
     jobs: int = Field(default=1, ge=1, le=4096)
+    """Programs per target."""
     independent: bool | None = None
+    """If true, a job's I/Os come from independent users, each with a thread of its own: while md or the block layer
+    blocks one of them, the others go on. If false, one thread submits all I/Os of a job and all of them wait while it
+    is blocked, as in fio. Unless given, users who think and I/Os at a rate are independent, and a `depth` is that of
+    one thread."""
     think_time: Duration = 0.0
     think_distribution: Literal["constant", "exponential"] = "constant"
+    """How long each of the `depth` users of a job waits after an I/O before it sends the next (mean), always as long
+    ("constant") or not ("exponential")."""
     fsync: int = Field(default=0, ge=0, le=1_000_000_000)
+    """Completed writes of a job after which it flushes the device (fio's ``fsync`` or ``fdatasync`` on a device), and
+    waits unless it sends at a rate; 0: never."""
     iops: float | None = Field(default=None, gt=0, le=1e7)
+    """I/Os that each job sends in a second, whatever the device does, instead of keeping `depth` outstanding."""
     total_iops: float | None = Field(default=None, gt=0, le=1e7)
+    """The same of all jobs on all targets together, in equal parts."""
     arrivals: Arrivals | None = None
+    """At which moments: at random (Poisson) unless given."""
     start: Size = 0
     span: PositiveSize | None = None
+    """Where on the target; to its end unless `span` is given."""
     warm_up: Duration = 1.0
     duration: PositiveDuration = 10.0
+    """Simulated time before the measurement, and of the measurement; with `precision` the least of the first, and the
+    most of what comes after that (10 minutes unless given)."""
     precision: Precision | None = None
+    """Measure until the throughput, or the mean latency of an open load, is known to this share of itself (half-width
+    of the 90 % interval); see :mod:`raidsim.scenarios.running.steady_state`."""
     phases: tuple[PhaseSpec, ...] = ()
+    """Parts of the day with fields of their own."""
 
     @model_validator(mode="before")
     @classmethod

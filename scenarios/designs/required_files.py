@@ -7,7 +7,7 @@ direct and reach one file that is there before, as a database or the images of v
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -31,6 +31,8 @@ class FileSystemChoice(Spec):
     """The file system on every array; fields as in
     :class:`~raidsim.scenarios.description.file_systems.FileSystemSpec`.
     """
+
+    means_as: ClassVar[str] = "raidsim.scenarios.description.file_systems:FileSystemSpec"
 
     kind: str
     age: float = Field(default=0.0, ge=0.0, le=1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -20,6 +20,8 @@ class RequiredLoad(Spec):
     """The I/Os that come, whatever the array does; fields as in
     :class:`~raidsim.scenarios.description.workloads.LoadSpec`, `iops` of all jobs.
     """
+
+    means_as: ClassVar[str] = "raidsim.scenarios.description.workloads:LoadSpec"
 
     iops: float = Field(gt=0, le=1e7)
     """I/Os a second of all jobs together."""

@@ -28,23 +28,17 @@ from .required_load import BesideLoad, RequiredLoad
 
 
 class Limits(Spec):
-    """Limits of the latency of I/Os.
-
-    Attributes
-    ----------
-    p99, mean
-        99 % of the reads and 99 % of the writes must be faster than the first, and both kinds on average than the
-        second.
-    read_p99, write_p99, read_mean, write_mean
-        The same for one kind, instead.
-    """
+    """Limits of the latency of I/Os."""
 
     p99: PositiveDuration | None = None
     mean: PositiveDuration | None = None
+    """99 % of the reads and 99 % of the writes must be faster than the first, and both kinds on average than the
+    second."""
     read_p99: PositiveDuration | None = None
     write_p99: PositiveDuration | None = None
     read_mean: PositiveDuration | None = None
     write_mean: PositiveDuration | None = None
+    """The same for one kind, instead."""
 
     @model_validator(mode="after")
     def _once(self) -> Self:
@@ -98,21 +92,15 @@ class ControllerChoice(Spec):
 
 
 class LevelChoice(Spec):
-    """A level that may be used, with its variant.
-
-    Attributes
-    ----------
-    level, algorithm, copies
-        As in :class:`~raidsim.scenarios.description.arrays.ArraySpec`.
-    group_drives
-        Of raid50, raid60 and raid01: drives of each inner array; all sizes that divide the number of drives unless
-        given.
-    """
+    """A level that may be used, with its variant."""
 
     level: LevelName
     algorithm: str | None = None
     copies: int | None = Field(default=None, ge=2)
+    """As in :class:`~raidsim.scenarios.description.arrays.ArraySpec`."""
     group_drives: int | None = Field(default=None, ge=2)
+    """Of raid50, raid60 and raid01: drives of each inner array; all sizes that divide the number of drives unless
+    given."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -133,91 +121,69 @@ DEFAULT_LEVELS = tuple(
 
 
 class RequirementSpec(Spec):
-    """What an array must do.
-
-    Attributes
-    ----------
-    load
-        The I/Os it must serve.
-    beside
-        Loads that run at the same time, each with a name, as in a scenario's `workloads`; the limits do not hold
-        for them.
-    limits
-        Limits of their latency.
-    capacity
-        Least usable bytes.
-    survives
-        Drives that may fail, whichever they are, without losing data.
-    data_loss
-        Largest probability of losing data within a year, in the long run.
-    service
-        How the drives are looked after and how often they fail, as in a scenario.
-    budget
-        Most that drives, controllers, machine and chassis may cost together.
-    chassis
-        What the drives are put into.
-    rack_units, power
-        Most height in the rack, and most power (W) of chassis and drives, busy but for hot spares.
-    energy_price
-        Price of a kWh.
-    headroom
-        Largest share of the load at which the array saturates.
-    drives, levels, chunks, controllers
-        What it may be built of.
-    all_chunks
-        If true, a design is run to the end even if its brief run is clearly slower than that of another chunk.
-    bitmap
-        Bytes of a member per bit of the write-intent bitmap, of arrays that the kernel runs; "none" for
-        no bitmap, and without this field what mdadm makes.
-    hot_spares
-        Drives that stand by, of those counted.
-    growth, years
-        Growth of load and capacity in a year, and the years until when the array must do.
-    while_rebuilding
-        If true, the limits hold also while a member is being rebuilt.
-    machine, kernel, network, vm, path_length
-        What it hangs on, as in a scenario, without drives.
-    array
-        Options of the array as in a scenario (`stripe_cache`, `group_thread_cnt`, ...), for the levels that have them.
-    file_system
-        Made on the array of every design, with the load on a file in it.
-    precision
-        Half the width of the 90 % intervals that decide, as a share.
-    """
+    """What an array must do."""
 
     name: str = "requirement"
     """Shown with the results."""
     load: RequiredLoad
+    """The I/Os it must serve."""
     beside: tuple[BesideLoad, ...] = ()
+    """Loads that run at the same time, each with a name, as in a scenario's `workloads`; the limits do not hold for
+    them."""
     limits: Limits = Limits()
+    """Limits of their latency."""
     capacity: PositiveSize | None = None
+    """Least usable bytes."""
     survives: int = Field(default=0, ge=0, le=16)
+    """Drives that may fail, whichever they are, without losing data."""
     data_loss: Fraction | None = None
+    """Largest probability of losing data within a year, in the long run."""
     budget: float | None = Field(default=None, ge=0)
+    """Most that drives, controllers, machine and chassis may cost together."""
     chassis: ChassisSpec | None = None
+    """What the drives are put into."""
     rack_units: float | None = Field(default=None, gt=0)
     power: float | None = Field(default=None, gt=0)
+    """Most height in the rack, and most power (W) of chassis and drives, busy but for hot spares."""
     energy_price: float | None = Field(default=None, ge=0)
+    """Price of a kWh."""
     headroom: Fraction | None = None
+    """Largest share of the load at which the array saturates."""
     drives: tuple[Annotated[DriveChoice, _bare_word("model")], ...]
+    """What it may be built of."""
     levels: Levels = DEFAULT_LEVELS
     chunks: tuple[PositiveSize, ...] = (65536, 524288)
+    """Levels and chunk sizes that it may have."""
     all_chunks: bool = False
+    """If true, a design is run to the end even if its brief run is clearly slower than that of another chunk."""
     controllers: tuple[Annotated[ControllerChoice, _bare_word("model")], ...] = (ControllerChoice(model="none"),)
+    """RAID controllers that it may have; "none" is md."""
     bitmap: PositiveSize | Literal["none"] | None = None
+    """Bytes of a member per bit of the write-intent bitmap, of arrays that the kernel runs; "none" for no bitmap, and
+    without this field what mdadm makes."""
     hot_spares: int = Field(default=0, ge=0, le=16)
+    """Drives that stand by, of those counted."""
     service: ServiceSpec = ServiceSpec()
+    """How the drives are looked after and how often they fail, as in a scenario."""
     growth: Growth = 0.0
     years: float = Field(default=0.0, ge=0, le=50)
+    """Growth of load and capacity in a year, and the years until when the array must do."""
     while_rebuilding: bool = False
+    """If true, the limits hold also while a member is being rebuilt."""
     machine: str | dict[str, Any] | None = None
     network: dict[str, Any] | None = None
     vm: dict[str, Any] | None = None
     path_length: float | None = Field(default=None, gt=0)
+    """What it hangs on, as in a scenario, without drives."""
     array: dict[str, Any] = Field(default_factory=dict)
+    """Options of the array as in a scenario (`stripe_cache`, `group_thread_cnt`, ...), for the levels that have
+    them."""
     file_system: Annotated[FileSystemChoice, _bare_word("kind")] | None = None
+    """Made on the array of every design, with the load on a file in it."""
     kernel: KernelName = "linux-6.1"
+    """What the machine runs, as in a scenario."""
     precision: Fraction = Field(default=0.05)
+    """Half the width of the 90 % intervals that decide, as a share."""
     seed: int = Field(default=0, ge=0)
     """Of all random numbers."""
 

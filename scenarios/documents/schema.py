@@ -6,11 +6,8 @@ docstrings, and on top of that what a document may leave out or write in short.
 
 from __future__ import annotations
 
-import ast
 import copy
 import inspect
-import re
-import textwrap
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -22,6 +19,7 @@ from ...model.crypt.ciphers import cipher_names
 from ...model.drives.catalogue import drive_names
 from ...model.file_system import file_system_names
 from ...model.files.description import Spec
+from ...model.files.field_words import field_words, plain
 from ...model.kernels import distributions, kernel_names
 from ...model.layouts import LEVELS
 from ...model.raid.read_balance import READ_BALANCE
@@ -226,7 +224,7 @@ def _descriptions() -> dict[str, type[BaseModel]]:
 def _describe(schema: Schema, model: type[BaseModel]) -> None:
     """Put a description's docstrings where editors look for them."""
     if model.__doc__:
-        schema["description"] = _plain(inspect.cleandoc(model.__doc__).split("\n\nAttributes\n")[0])
+        schema["description"] = plain(inspect.cleandoc(model.__doc__))
     words = field_words(model)
     for name, info in model.model_fields.items():
         inner = schema["properties"][info.alias or name]
@@ -238,47 +236,6 @@ def _describe(schema: Schema, model: type[BaseModel]) -> None:
         if field in words:
             unit = inner.get("description")
             inner["description"] = f"{words[field].rstrip('.')} ({unit})." if unit else words[field]
-
-
-def field_words(model: type[BaseModel]) -> dict[str, str]:
-    """What the docstrings say about each field: of the class's numpydoc section, or of the field itself."""
-    words: dict[str, str] = {}
-    for kind in reversed(model.__mro__):
-        if issubclass(kind, BaseModel) and kind.__module__.startswith(__name__.partition(".")[0]):
-            words |= _own_words(kind) | _section_words(kind.__doc__ or "")
-    return words
-
-
-def _section_words(doc: str) -> dict[str, str]:
-    """Fields of the section "Attributes" of a class's docstring."""
-    _, _, section = inspect.cleandoc(doc).partition("\nAttributes\n----------\n")
-    words: dict[str, str] = {}
-    for names, text in re.findall(r"^(\w[\w, ]*)\n((?:    .*\n?|\n(?=    ))+)", section + "\n", re.MULTILINE):
-        for name in names.split(","):
-            words[name.strip()] = _plain(textwrap.dedent(text))
-    return words
-
-
-def _own_words(model: type[BaseModel]) -> dict[str, str]:
-    """Docstrings that follow the fields."""
-    try:
-        source = textwrap.dedent(inspect.getsource(model))
-    except OSError:
-        return {}
-    words: dict[str, str] = {}
-    body = ast.parse(source).body[0]
-    assert isinstance(body, ast.ClassDef)
-    for statement, after in zip(body.body, body.body[1:], strict=False):
-        said = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else None
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and isinstance(said, str):
-            words[statement.target.id] = _plain(said)
-    return words
-
-
-def _plain(text: str) -> str:
-    """Docstring markup as plain text on one line."""
-    text = re.sub(r":\w+:`[~.]?([^`<]*?)`", lambda match: match[1].rsplit(".", 1)[-1], text)
-    return " ".join(text.replace("``", "'").replace("`", "'").split())
 
 
 def schema_at(schema: Schema, root: Schema) -> Iterator[Schema]:

@@ -43,24 +43,17 @@ End = Annotated[int | float | str, BeforeValidator(_no_truth)]
 
 
 class RangeSpec(Spec):
-    """From one end to another.
-
-    Attributes
-    ----------
-    first, last
-        ``from`` and ``to``: two numbers, or two quantities such as "64KiB" and "1MiB".
-    log
-        Equal distances are equal factors.
-    step
-        Values are multiples of it.
-    """
+    """From one end to another."""
 
     model_config = ConfigDict(populate_by_name=False)
 
     first: End = Field(alias="from")
     last: End = Field(alias="to")
+    """``from`` and ``to``: two numbers, or two quantities such as "64KiB" and "1MiB"."""
     log: bool = False
+    """Equal distances are equal factors."""
     step: End | None = None
+    """Values are multiples of it."""
 
     @model_validator(mode="after")
     def _means_something(self) -> Self:
@@ -73,15 +66,10 @@ class RangeSpec(Spec):
 
 
 class GridRangeSpec(RangeSpec):
-    """The same in a number of steps.
-
-    Attributes
-    ----------
-    steps
-        Values, both ends included.
-    """
+    """The same in a number of steps."""
 
     steps: int = Field(ge=2, le=100_000)
+    """Values, both ends included."""
 
     def axis(self) -> Range:
         return Range(self.first, self.last, self.steps, self.log, self.step)
@@ -116,51 +104,33 @@ _Sampled = Annotated[
 
 
 class SampleSpec(Spec):
-    """Points spread over ranges at random, but evenly over each of them.
-
-    Attributes
-    ----------
-    method
-        "latin-hypercube".
-    points
-        How many; of a grid as well, this number for each of its points.
-    seed
-        The same one gives the same points.
-    ranges
-        By path: ranges, or lists to choose from.
-    """
+    """Points spread over ranges at random, but evenly over each of them."""
 
     method: Literal["latin-hypercube"] = "latin-hypercube"
+    """"latin-hypercube"."""
     points: int = Field(ge=1, le=MOST_RUNS)
+    """How many; of a grid as well, this number for each of its points."""
     seed: int = Field(default=0, ge=0, lt=1 << 128)
+    """The same one gives the same points."""
     ranges: dict[str, _Sampled] = Field(min_length=1, max_length=MOST_PATHS)
+    """By path: ranges, or lists to choose from."""
 
 
 class SweepSpec(Spec):
-    """A sweep.
-
-    Attributes
-    ----------
-    name
-        What to call it; the file's name unless given.
-    scenario
-        A scenario file, relative to this one, a scenario of the library, or a scenario written out here.
-    vary
-        By path: lists or ranges; every combination is run.
-    sample
-        Points spread over ranges.
-    replications
-        Runs of each point with seeds of their own.
-    figures
-        Those that tables show, the first one first; all unless given. All are kept.
-    """
+    """A sweep."""
 
     name: str | None = Field(default=None, min_length=1)
+    """What to call it; the file's name unless given."""
     scenario: str | dict[str, Any]
+    """A scenario file, relative to this one, a scenario of the library, or a scenario written out here."""
     vary: dict[str, _Grid] = Field(default_factory=dict, max_length=MOST_PATHS)
+    """By path: lists or ranges; every combination is run."""
     sample: SampleSpec | None = None
+    """Points spread over ranges."""
     replications: int = Field(default=1, ge=1, le=MOST_RUNS)
+    """Runs of each point with seeds of their own."""
     figures: tuple[str, ...] = ()
+    """Those that tables show, the first one first; all unless given. All are kept."""
 
     @model_validator(mode="after")
     def _something_varies(self) -> Self:

@@ -20,25 +20,18 @@ _FILE = Path(__file__).parent / "known_misses.yaml"
 
 
 class KnownMiss(Spec):
-    """An explanation.
-
-    Attributes
-    ----------
-    kind, file, case
-        Kind of check, name of the truth file, and pattern of the cases (`*` matches anything).
-    clean
-        If true, it is only about arrays that have all members and no bitmap, as the array's name says (`_degraded`,
-        `_lost0`, `_bm1M`).
-    why
-        What is different about the recording, or what the model lacks; it begins with "Known", "Suspected (no
-        experiment)" or "Unknown".
-    """
+    """An explanation."""
 
     kind: str
     file: str
     case: str
+    """Kind of check, name of the truth file, and pattern of the cases (`*` matches anything)."""
     clean: bool = False
+    """If true, it is only about arrays that have all members and no bitmap, as the array's name says (`_degraded`,
+    `_lost0`, `_bm1M`)."""
     why: str
+    """What is different about the recording, or what the model lacks; it begins with "Known", "Suspected (no
+    experiment)" or "Unknown"."""
 
     def is_about(self, kind: str, miss: Miss) -> bool:
         """Whether it explains a miss."""
@@ -51,6 +44,7 @@ class KnownMisses(Spec):
     """All explanations; the first that fits a miss is shown."""
 
     misses: tuple[KnownMiss, ...]
+    """In the order in which they are tried."""
 
 
 @cache

@@ -50,40 +50,29 @@ Load = Literal["sequential read", "sequential write", "random read", "random wri
 
 
 class SheetFigure(Spec):
-    """One figure of a data sheet.
-
-    Attributes
-    ----------
-    load, depth, block
-        What was done, how many commands were outstanding, and their size.
-    state
-        As of a drive in a scenario; "after" is in order, once the cache of one bit per cell is full. Reads are of a
-        drive that was filled in order; writes in order too, and random ones go to a drive in its steady state.
-        Of a hard disk: "outer" or "inner", where the head reads or writes in order, "outer" unless given; "after" of
-        random writes once the media cache is full.
-    span
-        Bytes of the drive that are reached; all unless given.
-    write_cache
-        Of a hard disk: whether its write cache is on; as in the drive's file unless given.
-    rate, iops, latency
-        The figure: bytes/s, commands/s, or the mean time of a command in the drive (s).
-    use
-        Whether a number of the drive's file was taken from it.
-    reason
-        Why the model is off by more than 30 %, if it is: the mechanism that is missing.
-    """
+    """One figure of a data sheet."""
 
     load: Load
     depth: int = Field(ge=1)
     block: PositiveSize | None = None
+    """What was done, how many commands were outstanding, and their size."""
     state: Literal["fresh", "after", "outer", "inner"] | None = None
+    """As of a drive in a scenario; "after" is in order, once the cache of one bit per cell is full. Reads are of a
+    drive that was filled in order; writes in order too, and random ones go to a drive in its steady state. Of a hard
+    disk: "outer" or "inner", where the head reads or writes in order, "outer" unless given; "after" of random writes
+    once the media cache is full."""
     span: PositiveSize | None = None
+    """Bytes of the drive that are reached; all unless given."""
     write_cache: bool | None = None
+    """Of a hard disk: whether its write cache is on; as in the drive's file unless given."""
     rate: Rate | None = None
     iops: float | None = Field(default=None, gt=0)
     latency: Duration | None = Field(default=None, gt=0)
+    """The figure: bytes/s, commands/s, or the mean time of a command in the drive (s)."""
     use: Literal["calibrate", "predict"]
+    """Whether a number of the drive's file was taken from it."""
     reason: str | None = None
+    """Why the model is off by more than 30 %, if it is: the mechanism that is missing."""
 
     @model_validator(mode="after")
     def _one_figure(self) -> Self:
@@ -113,12 +102,14 @@ class DataSheet(Spec):
 
     source: str
     figures: tuple[SheetFigure, ...]
+    """What the data sheet says."""
 
 
 class DataSheets(Spec):
     """The figures of all drives, by their names in the catalogue."""
 
     drives: dict[str, DataSheet]
+    """Data sheets, by the drive's name in the catalogue."""
 
 
 @dataclass(frozen=True, slots=True)

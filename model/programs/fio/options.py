@@ -17,28 +17,19 @@ _FILE = Path(__file__).parent / "catalogue" / "options.yaml"
 
 
 class OptionEntry(Spec):
-    """One option of the table.
-
-    Attributes
-    ----------
-    aliases
-        Other names.
-    flag
-        Whether it may stand without a value.
-    first, last
-        Whether it is read before or after the others.
-    why
-        Why it changes nothing, or is refused.
-    off
-        Values of a refused option that ask for nothing.
-    """
+    """One option of the table."""
 
     aliases: tuple[str, ...] = ()
+    """Other names."""
     flag: bool = False
+    """Whether it may stand without a value."""
     first: bool = False
     last: bool = False
+    """Whether it is read before or after the others."""
     why: str = ""
+    """Why it changes nothing, or is refused."""
     off: tuple[str, ...] = ()
+    """Values of a refused option that ask for nothing."""
 
 
 class OptionTable(Spec):
@@ -49,8 +40,11 @@ class OptionTable(Spec):
     accepted: dict[str, OptionEntry] = Field(min_length=1)
     verifying: dict[str, OptionEntry] = Field(min_length=1)
     refused: dict[str, OptionEntry] = Field(min_length=1)
+    """Options by what becomes of them, by name."""
     engines: dict[str, str] = Field(min_length=1)
+    """What becomes of each engine, by name."""
     engine_options: dict[str, tuple[str, ...]]
+    """Options of an engine, by its name."""
 
     @cached_property
     def entries(self) -> dict[str, OptionEntry]:

@@ -39,15 +39,10 @@ class GmirrorRoundRobin(ReadBalance):
 
 
 class SplitOptions(BalanceOptions):
-    """Of "gmirror-split".
-
-    Attributes
-    ----------
-    slice
-        The longest read that is not cut.
-    """
+    """Of "gmirror-split"."""
 
     slice: PositiveSize = 4096
+    """The longest read that is not cut."""
 
 
 class GmirrorSplit(GmirrorRoundRobin):
@@ -145,15 +140,10 @@ class GmirrorLoad(ReadBalance):
 
 
 class PreferOptions(BalanceOptions):
-    """Of "gmirror-prefer".
-
-    Attributes
-    ----------
-    prefer
-        The member that is read from; the first unless given.
-    """
+    """Of "gmirror-prefer"."""
 
     prefer: str | None = None
+    """The member that is read from; the first unless given."""
 
     def check(self, mirrors: Sequence[Sequence[str]]) -> None:
         """Refuse what is no member of a mirror."""

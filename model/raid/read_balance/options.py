@@ -13,15 +13,10 @@ from ...files.description import Spec
 
 
 class BalanceOptions(Spec):
-    """What a scenario may set of a policy: its name, and what the policy's own class of options adds.
-
-    Attributes
-    ----------
-    name
-        The policy's.
-    """
+    """What a scenario may set of a policy: its name, and what the policy's own class of options adds."""
 
     name: str
+    """The policy's."""
 
     def check(self, mirrors: Sequence[Sequence[str]]) -> None:
         """Refuse options that do not fit an array; the field at fault is ("balance", option).

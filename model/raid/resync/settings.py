@@ -13,46 +13,32 @@ Action = Literal["recover", "resync", "check", "repair"]
 
 @dataclass(frozen=True, slots=True)
 class ResyncSettings:
-    """The resync thread of a kernel (bytes, bytes per second, seconds).
-
-    Attributes
-    ----------
-    speed_min, speed_max
-        ``speed_limit_min`` and ``speed_limit_max``.
-    request_bytes
-        One request.
-    window_bytes
-        The thread looks at its speed after as much.
-    depth
-        Requests under way at most.
-    nap_s
-        How long it sleeps when it is too fast.
-    sees_load
-        Whether it notices other I/O on the members.
-    when_busy
-        What it does above `speed_min` while the array is not idle: "nap" or "drain".
-    busy_by
-        Whose I/O tells whether the array is idle: that of its "members" (their statistics), or the "array"'s own.
-    unseen_bytes
-        The thread does not look for other I/O while less than this of its own is under way (``sync_io_depth``).
-    resume_depth, resume_delay_s
-        Once `depth` requests are in flight, resync continues when no more than `resume_depth` are, and after a delay: a
-        thread that takes the last stripe head waits for a quarter of them, and then for a tick so as not to swamp the
-        cache.
-    """
+    """The resync thread of a kernel (bytes, bytes per second, seconds)."""
 
     speed_min: float
     speed_max: float
+    """``speed_limit_min`` and ``speed_limit_max``."""
     request_bytes: int
+    """One request."""
     window_bytes: int
+    """The thread looks at its speed after as much."""
     depth: int
+    """Requests under way at most."""
     nap_s: float = 0.25
+    """How long it sleeps when it is too fast."""
     sees_load: bool = True
+    """Whether it notices other I/O on the members."""
     when_busy: Literal["nap", "drain"] = "nap"
+    """What it does above `speed_min` while the array is not idle: "nap" or "drain"."""
     busy_by: Literal["members", "array"] = "members"
+    """Whose I/O tells whether the array is idle: that of its "members" (their statistics), or the "array"'s own."""
     unseen_bytes: int = 0
+    """The thread does not look for other I/O while less than this of its own is under way (``sync_io_depth``)."""
     resume_depth: int | None = None
     resume_delay_s: float = 0.0
+    """Once `depth` requests are in flight, resync continues when no more than `resume_depth` are, and after a delay: a
+    thread that takes the last stripe head waits for a quarter of them, and then for a tick so as not to swamp the
+    cache."""
 
     def __post_init__(self) -> None:
         if self.when_busy == "nap" and self.busy_by == "array":

@@ -149,6 +149,7 @@ class TraceSpec(Spec):
 
     kind: Literal["trace"] = "trace"
     targets: tuple[str]
+    """The device that gets the I/Os."""
 
 
 class ReplayRun(Run):

@@ -10,10 +10,9 @@ import pytest
 import raidsim
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.yaml_files import parse_yaml, read_yaml
-from raidsim.scenarios.description.machine import DriveInstance, MachineSpec
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.documents.library import LIBRARY
-from raidsim.scenarios.documents.schema import DIALECT, document_schema, field_words
+from raidsim.scenarios.documents.schema import DIALECT, document_schema
 from raidsim.tests.scenarios.json_schema_check import fits
 
 FILES = [*sorted((Path(raidsim.__file__).parent / "docs" / "examples").glob("*.yaml")), *sorted(LIBRARY.glob("*.yaml"))]
@@ -85,12 +84,6 @@ def test_the_schema_says_what_fields_are() -> None:
     assert load["warm_up"]["default"] == "1s"
     silent = [field for field, inner in {**array, **load}.items() if "description" not in inner]
     assert silent == ["kind"]
-
-
-def test_docstrings_of_both_kinds_are_found() -> None:
-    """Sections of a class's docstring, and docstrings behind fields."""
-    assert field_words(DriveInstance)["major"] == "Its Linux block major number."
-    assert field_words(MachineSpec)["resident"].startswith("What the kernel and the daemons hold")
 
 
 def test_every_reference_has_its_definition() -> None:
