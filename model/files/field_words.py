@@ -52,15 +52,15 @@ def field_words(description: type) -> dict[str, str]:
         module, _, name = str(vars(kind).get("means_as", "")).partition(":")
         if name:
             alike = field_words(getattr(import_module(module), name))
-            elsewhere = alike | {_UNIT.sub("", field): said for field, said in alike.items()}
-            words |= elsewhere | _own_words(kind, set(elsewhere))
+            of_others = alike | {_UNIT.sub("", field): said for field, said in alike.items()}
+            words |= of_others | _own_words(kind, set(of_others))
         else:
             words |= _own_words(kind, set())
     return words
 
 
-def _own_words(kind: type, elsewhere: set[str]) -> dict[str, str]:
-    """The words of a class itself; a field that has its words elsewhere has others only right behind it."""
+def _own_words(kind: type, of_others: set[str]) -> dict[str, str]:
+    """The words of a class itself; a field whose words are in another class has others only right behind it."""
     body, lines = _body(kind)
     words: dict[str, str] = {}
     together: list[str] = []
@@ -71,7 +71,7 @@ def _own_words(kind: type, elsewhere: set[str]) -> dict[str, str]:
             together.append(statement.target.id)
             continue
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-            about = [name for name in together[:-1] if name not in elsewhere and name not in COMMON] + together[-1:]
+            about = [name for name in together[:-1] if name not in of_others and name not in COMMON] + together[-1:]
             words |= dict.fromkeys(about, plain(str(statement.value.value)))
         together = []
     return words

@@ -34,61 +34,46 @@ _HEAD = """\
 
 
 class Blind(Spec):
-    """Reports that were predicted once and are no studies, so that only the total of their errors is known.
-
-    Attributes
-    ----------
-    date, what
-        When, and which reports.
-    median_error_pct
-        Of all their figures.
-    """
+    """Reports that were predicted once and are no studies, so that only the total of their errors is known."""
 
     date: str
     what: str
+    """When, and which reports."""
     median_error_pct: float = Field(ge=0)
+    """Of all their figures."""
 
 
 class Note(Spec):
     """What was changed in a study's description after its first shot, and when."""
 
     date: str
+    """When."""
     text: str = Field(min_length=1)
+    """What was changed."""
 
 
 class FirstShot(Spec):
-    """The errors of a study's first prediction.
-
-    Attributes
-    ----------
-    date, model
-        When, and by which release and hash of the model.
-    description
-        Hash of the description that was predicted.
-    n, median_error_pct, p90_error_pct, inside_pct
-        Of the predicted cells: their number, errors, and the share inside their 90 % interval.
-    calibrate_median_error_pct
-        Of the cells that the prediction was fitted to; None if there are none.
-    claims_held, claims
-        Of the report's claims that are predicted, how many hold, and how many there are.
-    errors_pct
-        Of all predicted cells, in ascending order.
-    notes
-        What was changed in the description afterwards.
-    """
+    """The errors of a study's first prediction."""
 
     date: str
     model: str
+    """When, and by which release and hash of the model."""
     description: str
+    """Hash of the description that was predicted."""
     n: int = Field(ge=1)
     median_error_pct: float = Field(ge=0)
     p90_error_pct: float = Field(ge=0)
     inside_pct: float = Field(ge=0, le=100)
+    """Of the predicted cells: their number, errors, and the share inside their 90 % interval."""
     calibrate_median_error_pct: float | None = Field(default=None, ge=0)
+    """Of the cells that the prediction was fitted to; None if there are none."""
     claims_held: int = Field(default=0, ge=0)
     claims: int = Field(default=0, ge=0)
+    """Of the report's claims that are predicted, how many hold, and how many there are."""
     errors_pct: tuple[float, ...] = Field(min_length=1)
+    """Of all predicted cells, in ascending order."""
     notes: tuple[Note, ...] = ()
+    """What was changed in the description afterwards."""
 
     @model_validator(mode="after")
     def _errors_agree(self) -> Self:
@@ -101,18 +86,12 @@ class FirstShot(Spec):
 
 
 class FirstShots(Spec):
-    """All first shots.
-
-    Attributes
-    ----------
-    before
-        What was predicted unseen before first shots were kept.
-    shots
-        By study.
-    """
+    """All first shots."""
 
     before: tuple[Blind, ...] = ()
+    """What was predicted unseen before first shots were kept."""
     shots: dict[str, FirstShot] = Field(default_factory=dict)
+    """By study."""
 
     def save(self, path: Path) -> None:
         """Write the file."""
