@@ -39,19 +39,13 @@ _HEAD = """\
 
 
 class Figure(Spec):
-    """A predicted figure of a study.
-
-    Attributes
-    ----------
-    shows
-        What it exercises, in words.
-    kept, now
-        In SI units.
-    """
+    """A predicted figure of a study."""
 
     shows: str
+    """What it exercises, in words."""
     kept: float
     now: float
+    """In SI units."""
 
 
 class Moved(Spec):
@@ -59,40 +53,30 @@ class Moved(Spec):
 
     study: str
     cell: str
+    """Which figure it is."""
     old: float
     new: float
+    """Before and after, in SI units."""
 
 
 class Change(Spec):
-    """A change of results.
-
-    Attributes
-    ----------
-    date, model, reason
-        When, the hash of the new model, and why results changed.
-    moved
-        The figures that it moved by more than :data:`LIMIT`; other figures changed less.
-    """
+    """A change of results."""
 
     date: str
     model: str
     reason: str = Field(min_length=10)
+    """When, the hash of the new model, and why results changed."""
     moved: tuple[Moved, ...] = ()
+    """The figures that it moved by more than :data:`LIMIT`; other figures changed less."""
 
 
 class QuickSet(Spec):
-    """The quick set as kept.
-
-    Attributes
-    ----------
-    figures
-        By study and cell.
-    changes
-        In the order they came.
-    """
+    """The quick set as kept."""
 
     figures: dict[str, dict[str, Figure]]
+    """By study and cell."""
     changes: tuple[Change, ...] = ()
+    """In the order they came."""
 
     def save(self, path: Path) -> None:
         """Write the file."""

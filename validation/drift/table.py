@@ -28,70 +28,57 @@ _HEAD = (
 
 
 class Line(Spec):
-    """A row of the table: a study, or several together.
-
-    Attributes
-    ----------
-    n, median_error_pct, p90_error_pct, worst_error_pct, inside_pct
-        Of the predicted cells.
-    claims_held, claims
-        Claims that are predicted.
-    calibrate_median_error_pct
-        Of the cells that were fitted to.
-    width
-        Median factor between a prediction and the end of its 90 % interval.
-    """
+    """A row of the table: a study, or several together."""
 
     n: int = Field(ge=0)
     median_error_pct: float | None = None
     p90_error_pct: float | None = None
     worst_error_pct: float | None = None
     inside_pct: float | None = None
+    """Of the predicted cells."""
     claims_held: int = 0
     claims: int = 0
+    """Claims that are predicted."""
     calibrate_median_error_pct: float | None = None
+    """Of the cells that were fitted to."""
     width: float | None = None
+    """Median factor between a prediction and the end of its 90 % interval."""
 
 
 class Guesses(Spec):
     """raidsim and a guess on the same predicted cells; errors in percent."""
 
     title: str
+    """Of the guess."""
     n: int
+    """Cells."""
     median_error_pct: float
     p90_error_pct: float
+    """Errors of the guess."""
     raidsim_median_error_pct: float
     raidsim_p90_error_pct: float
+    """Errors of raidsim on the same cells."""
     raidsim_nearer_pct: float
+    """Share of the cells that raidsim is nearer to."""
 
 
 class StudyTable(Spec):
-    """The table as kept.
-
-    Attributes
-    ----------
-    date, model
-        When, and the hash of the model.
-    changes
-        How many changes of results the quick set listed by then.
-    studies
-        By id: those of 1999 to 2019, and the modern ones.
-    groups
-        Several together: "five", "all" but the modern ones, and "modern".
-    guesses
-        The baselines, on all but the modern studies.
-    failed
-        Studies that could not be predicted.
-    """
+    """The table as kept."""
 
     date: str
     model: str
+    """When, and the hash of the model."""
     changes: int
+    """How many changes of results the quick set listed by then."""
     studies: dict[str, Line]
     modern: dict[str, Line]
+    """By id: those of 1999 to 2019, and the modern ones."""
     groups: dict[str, Line]
+    """Several together: "five", "all" but the modern ones, and "modern"."""
     guesses: tuple[Guesses, ...] = ()
+    """The baselines, on all but the modern studies."""
     failed: tuple[str, ...] = ()
+    """Studies that could not be predicted."""
 
     def save(self, path: Path) -> None:
         """Write the file."""
