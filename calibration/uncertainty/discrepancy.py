@@ -4,10 +4,10 @@ A model lacks mechanisms, and which ones matter is only seen where it predicts w
 ``discrepancy.yaml`` holds what that came to per study and class of figure. An interval for a study takes all others:
 never its own predicted cells, so that those tell whether intervals of this kind hold.
 
-The quantile is that of split conformal prediction (Vovk, Gammerman, Shafer, Algorithmic Learning in a Random World,
-2005) on two levels, cells within studies (Dunn, Wasserman, Ramdas, JASA 118, 2023): cells of one study have mechanisms
-in common, so that each counts less the more there are, by the design effect of a cluster sample (Kish, Survey Sampling,
-1965). Nothing is assumed of the errors' distribution.
+Each class of figures in each study has a scale of errors, which :mod:`.scales` predicts for a study that is new: from
+the class where many studies have it, and from what is near it where few do. Cells of one study have mechanisms in
+common, so that each counts less the more there are, by the design effect of a cluster sample (Kish, Survey Sampling,
+1965).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ..fit.quantile import NORMAL_QUANTILE
+from .scales import Group, Spreads, half_width
 
 # Intervals of a scenario need no study, and every run has intervals.
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ CORRELATION = 0.2
 POINTS = 20
 """Quantiles kept of a class, equally likely each."""
 ENOUGH = 12.0
-"""Independent cells from which on a class needs no others; the quantile of fewer than ten lies beyond what was seen."""
+"""Independent cells from which on a class is evidence alone."""
 _SHOWN_PERCENT = (50.0, 68.3, 90.0)
 _RANDOM = ("seeks_", "rand_", "random_", "backward_", "stride_")
 _TAILS = ("p90_seconds", "p99_seconds", "p999_seconds")
@@ -57,12 +58,25 @@ Device = Literal["disk", "flash", "memory"]
 """What the data are on: the slowest kind that is part of it decides. "memory" is a RAM disk or a null block device."""
 _DRIVES: tuple[Device, ...] = ("disk", "flash")
 """Their errors also count for block devices in memory, but not the other way round."""
-Kind = Literal["raw", "programs", "cpu", "random", "latency", "tail", "resync"]
+Kind = Literal[
+    "raw", "programs", "cpu", "random", "latency", "tail", "queued random", "queued latency", "queued tail", "resync"
+]
 """Times and rates of raw devices, those of programs on files, shares of the CPU, random access, mean or median
-latencies, the higher percentiles of latencies, and rates of resyncs, checks and rebuilds and of loads during them."""
+latencies, the higher percentiles of latencies, these three with deep queues, and rates of resyncs, checks and rebuilds
+and of loads during them."""
 FigureClass = tuple[Device, Kind]
-_TIMES: tuple[Kind, ...] = ("latency", "tail")
-"""Kinds that are nearer to each other than to rates."""
+QUEUED = 4.0
+"""I/Os outstanding per drive, beyond which queues decide a figure rather than the service of a single I/O."""
+_QUEUED: dict[Kind, Kind] = {"random": "queued random", "latency": "queued latency", "tail": "queued tail"}
+_FAMILIES: dict[Kind, tuple[Kind, ...]] = {
+    "random": ("random", "queued random"),
+    "queued random": ("queued random", "random"),
+    "latency": ("latency", "tail", "queued latency", "queued tail"),
+    "tail": ("tail", "latency", "queued tail", "queued latency"),
+    "queued latency": ("queued latency", "queued tail", "latency", "tail"),
+    "queued tail": ("queued tail", "queued latency", "tail", "latency"),
+}
+"""Kinds that are nearer to each other than to others, with their mechanisms in common."""
 
 
 class ClassErrors(Spec):
@@ -85,6 +99,8 @@ class DiscrepancyTable(Spec):
     date: str
     source: str
     """When and from what it was made."""
+    spreads: Spreads = Spreads()
+    """Of the scales of errors between devices, kinds of figures and studies."""
     studies: dict[str, StudyErrors]
     """By id, and by class of figure; those with predicted cells."""
 
@@ -120,7 +136,28 @@ def figure_classes(study: StudySpec) -> dict[str, FigureClass]:
     scenarios = {run: builder.scenario(run) for run in {cell.run for cell in study.all_cells}}
     devices = {run: device_of(spec) for run, spec in scenarios.items()}
     resynced = {run for run, spec in scenarios.items() if is_resynced(spec)}
-    return {cell.id: (devices[cell.run], _kind(study, cell, cell.run in resynced)) for cell in study.all_cells}
+    found: dict[str, FigureClass] = {}
+    for cell in study.all_cells:
+        kind = _kind(study, cell, cell.run in resynced)
+        found[cell.id] = devices[cell.run], with_queue(kind, scenarios[cell.run], cell.figure)
+    return found
+
+
+def with_queue(kind: Kind, spec: ScenarioSpec, figure: str = "") -> Kind:
+    """The kind of a figure, which may be told apart by how deep the load's queues are."""
+    return _QUEUED.get(kind, kind) if _outstanding_per_drive(spec, figure) > QUEUED else kind
+
+
+def _outstanding_per_drive(spec: ScenarioSpec, figure: str) -> float:
+    """I/Os that a load keeps outstanding for each of its drives; 0 of programs, and of I/Os that come by themselves."""
+    workload = spec.workload
+    drives = len({name for part in top_parts(spec) for name in part.leaves})
+    if isinstance(workload, FioSpec):
+        job = figure.rpartition(".")[0]
+        return sum(workload.outstanding(name) for name in ([job] if job else workload.job_names)) / drives
+    if isinstance(workload, LoadSpec) and workload.arrivals is None:
+        return len(workload.targets or ("",)) * workload.jobs * workload.depth / drives
+    return 0.0
 
 
 def device_of(spec: ScenarioSpec) -> Device:
@@ -211,12 +248,8 @@ class Learnt:
     classes: tuple[FigureClass, ...]
 
 
-def learnt(studies: Iterable[StudyErrors], figure_class: FigureClass) -> Learnt | None:
+def learnt(studies: Iterable[StudyErrors], figure_class: FigureClass, spreads: Spreads | None = None) -> Learnt | None:
     """What studies say of a class of figures.
-
-    A class with few cells is completed by cells of the classes next to it, as many as it lacks: of latencies by their
-    percentiles, then of the same kind of figure on the other kind of drive, of other kinds on such drives, and of all
-    drives.
 
     Parameters
     ----------
@@ -224,19 +257,74 @@ def learnt(studies: Iterable[StudyErrors], figure_class: FigureClass) -> Learnt 
         What predictions came to: of other studies, and of the calibrated cells of the one at hand, each left out.
     figure_class
         Class of the figure.
+    spreads
+        Of the scales; those of the table that comes with raidsim unless given.
 
     Returns
     -------
     Learnt or None
-        None if there are too few cells even so.
+        None if there are too few cells, those of other classes included.
     """
     known = list(studies)
-    pool = _Pool()
+    classes = _evidence(known, figure_class)
+    if classes is None:
+        return None
+    device, kind = figure_class
+    wanted = Group("", device, kind, _family(kind))
+    groups = [group for group in groups_of(known) if group.device in {device, *_DRIVES}]
+    chosen = load_table().spreads if spreads is None else spreads
+    return Learnt(half_width(groups, chosen, wanted, COVERED), classes)
+
+
+def groups_of(studies: Iterable[StudyErrors]) -> list[Group]:
+    """The scales of errors, by study and class."""
+    return [
+        Group(
+            study=f"{number}",
+            device=device,
+            kind=kind,
+            family=_family(kind),
+            square=float(np.mean(np.square(errors.excess))),
+            independent=_independent(errors.cells),
+        )
+        for number, study in enumerate(studies)
+        for device, kinds in study.items()
+        for kind, errors in kinds.items()
+    ]
+
+
+def _family(kind: Kind) -> str:
+    return min(_FAMILIES.get(kind, (kind,)))
+
+
+def _independent(cells: int) -> float:
+    """Independent cells that are as much evidence as these of one study."""
+    return cells / (1 + (cells - 1) * CORRELATION) if cells else 0.0
+
+
+def _evidence(studies: Sequence[StudyErrors], figure_class: FigureClass) -> tuple[FigureClass, ...] | None:
+    """The classes that say most: the one asked for, and wider ones until there are enough cells; None if too few.
+
+    With fewer than ten independent cells, nine in ten lie beyond what was seen.
+    """
+    found: list[FigureClass] = []
+    total = 0.0
     for classes in _next_to(figure_class):
-        pool.add(known, classes)
-        if pool.effective >= ENOUGH:
+        wanted = classes - set(found)
+        more = 0.0
+        for study in studies:
+            alike = {
+                (device, kind): errors.cells
+                for device, kinds in study.items()
+                for kind, errors in kinds.items()
+                if (device, kind) in wanted
+            }
+            more += _independent(sum(alike.values()))
+            found += [each for each in alike if each not in found]
+        total += more
+        if total >= ENOUGH:
             break
-    return Learnt(pool.quantile(), tuple(pool.classes)) if pool.level < 1 else None
+    return tuple(found) if total > COVERED / (1 - COVERED) else None
 
 
 def _next_to(figure_class: FigureClass) -> Iterator[set[FigureClass]]:
@@ -244,63 +332,20 @@ def _next_to(figure_class: FigureClass) -> Iterator[set[FigureClass]]:
     device, kind = figure_class
     devices, kinds = {device, *_DRIVES}, get_args(Kind)
     yield {figure_class}
-    if kind in _TIMES:
-        yield {(device, each) for each in _TIMES}
-        yield {(each, other) for each in devices for other in _TIMES}
+    if kind in _FAMILIES:
+        yield {(device, each) for each in _FAMILIES[kind]}
+        yield {(each, other) for each in devices for other in _FAMILIES[kind]}
     yield {(each, kind) for each in devices}
     yield {(device, each) for each in kinds}
     yield {(each, other) for each in devices for other in kinds}
 
 
-def model_half_width(studies: Iterable[StudyErrors], figure_class: FigureClass) -> float | None:
+def model_half_width(
+    studies: Iterable[StudyErrors], figure_class: FigureClass, spreads: Spreads | None = None
+) -> float | None:
     """Half of a 90 % interval (ln) for what the model lacks, as :func:`learnt`; None where that is None."""
-    found = learnt(studies, figure_class)
+    found = learnt(studies, figure_class, spreads)
     return None if found is None else found.half_width
-
-
-class _Pool:
-    """Cells of some classes in several studies, with their weights."""
-
-    def __init__(self) -> None:
-        self.effective = 0.0
-        """Independent cells that are as much evidence as all of them."""
-        self.classes: list[FigureClass] = []
-        self._values: list[float] = []
-        self._weights: list[float] = []
-
-    def add(self, studies: Iterable[StudyErrors], classes: set[FigureClass]) -> None:
-        """Take cells of some classes, with all their weight or as much as is lacking."""
-        wanted = classes - set(self.classes)
-        found = [
-            [((device, kind), errors) for device, kinds in study.items() for kind, errors in kinds.items()]
-            for study in studies
-        ]
-        chosen = [[(each, errors) for each, errors in study if each in wanted] for study in found]
-        cells = [sum(errors.cells for _, errors in study) for study in chosen]
-        worth = [number / (1 + (number - 1) * CORRELATION) if number else 0.0 for number in cells]
-        more = math.fsum(worth)
-        if not more:
-            return
-        share = 1.0 if not self.classes else min(1.0, (ENOUGH - self.effective) / more)
-        for study, number, value in zip(chosen, cells, worth, strict=True):
-            for each, errors in study:
-                self._values += errors.excess
-                self._weights += [share * value * errors.cells / number / POINTS] * POINTS
-                if each not in self.classes:
-                    self.classes.append(each)
-        self.effective += share * more
-
-    @property
-    def level(self) -> float:
-        """Which quantile covers one further cell as often as wanted; it lies beyond what was seen where this is 1."""
-        return COVERED * (1 + 1 / self.effective) if self.effective else 1.0
-
-    def quantile(self) -> float:
-        """The smallest value that this share of the weight does not exceed."""
-        values, weights = np.array(self._values), np.array(self._weights)
-        order = np.argsort(values)
-        shares = np.cumsum(weights[order]) / weights.sum()
-        return float(values[order][min(int(np.searchsorted(shares, self.level)), len(order) - 1)])
 
 
 @lru_cache(maxsize=1)

@@ -85,6 +85,7 @@ class Intervals:
         self._profile = profile
         left_out = [] if profile is None else left_out_errors(study, profile, calibrated)
         self._left_out = left_out
+        self._spreads = table.spreads
         self._learnt: dict[FigureClass, float | None] = {}
         self._classes = figure_classes(study)
         self._known = [errors for name, errors in table.studies.items() if name != study.id] + [study_errors(left_out)]
@@ -100,7 +101,7 @@ class Intervals:
         fitted = cell.use == "calibrate" and self._profile is not None
         if not fitted:
             if kind not in self._learnt:
-                self._learnt[kind] = model_half_width(self._known, kind)
+                self._learnt[kind] = model_half_width(self._known, kind, self._spreads)
             learnt = self._learnt[kind]
             if learnt is not None:
                 return learnt

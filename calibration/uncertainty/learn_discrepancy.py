@@ -11,8 +11,9 @@ from typing import Any
 from ...model.core.errors import InputError
 from ..fit.profile import Profile, kept_profile, load_profile, profile_path
 from ..study.study import StudySpec, chosen_studies, load_study, study_names
-from .discrepancy import DiscrepancyTable, StudyErrors
+from .discrepancy import DiscrepancyTable, StudyErrors, groups_of
 from .intervals import errors_of
+from .scales import Spreads, fitted_spreads
 
 _SOURCE = "what raidsim predict --json printed of these studies, each with a profile fitted to its own calibrate cells"
 
@@ -34,13 +35,20 @@ def learn(files: Iterable[Path], before: DiscrepancyTable, date: str) -> Discrep
     InputError
         If a file is none of these, or was made with another profile than the one that raidsim has now.
     """
-    studies = {name: errors for name, errors in before.studies.items() if name in study_names()}
+    found: dict[str, StudyErrors] = {}
     for path in files:
         for document in _documents(path):
             study = load_study(document["id"])
             if any(cell.use == "predict" for cell in study.all_cells):
-                studies[study.id] = _errors(study, document, path)
-    return DiscrepancyTable(date=date, source=_SOURCE, studies=dict(sorted(studies.items())))
+                found[study.id] = _errors(study, document, path)
+    return with_errors(before, found, date)
+
+
+def with_errors(before: DiscrepancyTable, found: Mapping[str, StudyErrors], date: str) -> DiscrepancyTable:
+    """The table with the errors of some studies replaced, and its spreads learnt anew."""
+    studies = {name: errors for name, errors in before.studies.items() if name in study_names()} | dict(found)
+    spreads = fitted_spreads(groups_of(studies.values())) if studies else Spreads()
+    return DiscrepancyTable(date=date, source=_SOURCE, spreads=spreads, studies=dict(sorted(studies.items())))
 
 
 def lacking(table: DiscrepancyTable) -> list[str]:

@@ -17,7 +17,7 @@ from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
-from .discrepancy import Device, FigureClass, Kind, StudyErrors, device_of, is_resynced, learnt, load_table
+from .discrepancy import Device, FigureClass, Kind, StudyErrors, device_of, is_resynced, learnt, load_table, with_queue
 
 _YEAR = re.compile(r"-(\d{4})$")
 
@@ -33,6 +33,9 @@ _KIND_WORDS: dict[Kind, str] = {
     "random": "random access",
     "latency": "mean latencies",
     "tail": "latency percentiles",
+    "queued random": "random access with deep queues",
+    "queued latency": "mean latencies with deep queues",
+    "queued tail": "latency percentiles with deep queues",
     "resync": "rates during a check or rebuild",
 }
 
@@ -159,7 +162,7 @@ def scenario_interval(spec: ScenarioSpec, kind: Kind | None = None) -> ModelInte
         return None
     if is_resynced(spec):
         kind = "resync"
-    return model_interval((device_of(spec), kind or figure_kind(spec.workload)))
+    return model_interval((device_of(spec), with_queue(kind or figure_kind(spec.workload), spec)))
 
 
 @lru_cache(maxsize=16)

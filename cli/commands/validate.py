@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,10 @@ from ...api.support.unfinished import evaluating
 from ...calibration.simulation.evaluator import Evaluator
 from ...calibration.simulation.touched_runs import all_switches, chosen_switches
 from ...calibration.study.study import StudySpec, chosen_studies, load_study
+from ...calibration.uncertainty.discrepancy import TABLE as INTERVALS
+from ...calibration.uncertainty.discrepancy import load_table
+from ...calibration.uncertainty.intervals import errors_of
+from ...calibration.uncertainty.learn_discrepancy import with_errors
 from ...model.core.errors import InputError
 from ...validation.conformance.run import check_kind, kinds_to_run
 from ...validation.conformance.totals import ConformanceTotals, totals_from_file, totals_of
@@ -23,6 +28,7 @@ from ...validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
 from ...validation.drift.pages import written
 from ...validation.drift.quick import LIMIT, QUICK, QuickSet, load_quick, quick_figures
 from ...validation.drift.table import TABLE, load_study_table, study_table
+from ...validation.prediction.comparison import StudyComparison
 from ...validation.prediction.leave_out import LeftOut, can_leave_out, leave_out
 from ...validation.prediction.without import Without
 from ...validation.report.html import html_report
@@ -168,6 +174,9 @@ def drift_command(
     record: Annotated[
         bool, typer.Option("--record", help="Keep what is found; with --quick it needs --reason.")
     ] = False,
+    learn: Annotated[
+        bool, typer.Option("--learn", help="With --record: learn the 90 % intervals anew from all studies first.")
+    ] = False,
     reason: Annotated[
         str | None, typer.Option("--reason", metavar="TEXT", help="Why results of the quick set changed.")
     ] = None,
@@ -183,10 +192,12 @@ def drift_command(
         raise InputError("--reason", "no --quick --record", "expected: together with both")
     if quick and record and reason is None:
         raise InputError("--record", "no --reason", "expected: --reason with why results changed")
+    if learn and (quick or not record):
+        raise InputError("--learn", "no --record, or --quick", "expected: with --record, and all studies")
     if pages:
         _pages()
         return
-    moved = _drift_of_quick(reason) if quick else _drift_of_all(record, workers)
+    moved = _drift_of_quick(reason) if quick else _drift_of_all(record, learn, workers)
     if record:
         _pages()
     elif moved:
@@ -227,11 +238,14 @@ def _told(kept: QuickSet, found: Mapping[str, Mapping[str, float]]) -> bool:
     return True
 
 
-def _drift_of_all(record: bool, workers: int | None) -> bool:
+def _drift_of_all(record: bool, learn: bool, workers: int | None) -> bool:
     """Predict all studies; whether the kept table is not theirs."""
     studies = chosen_studies((), True)
     with evaluating(workers, "drift", [study.id for study in studies]) as evaluator:
         comparisons, failed = predict_studies(studies, evaluator, False)
+        if learn:
+            _learn(comparisons)
+            comparisons, failed = predict_studies(studies, evaluator, False)
     kept_quick = load_quick()
     made = study_table(report(comparisons, failed=failed), kept_quick)
     kept = load_study_table()
@@ -248,3 +262,14 @@ def _drift_of_all(record: bool, workers: int | None) -> bool:
         return False
     typer.echo("If that is right: raidsim drift --record")
     return True
+
+
+def _learn(comparisons: Sequence[StudyComparison]) -> None:
+    """Learn what the model lacks from the predicted cells of all studies, for the intervals of what follows."""
+    found = {}
+    for each in comparisons:
+        if any(compared.cell.use == "predict" for compared in each.cells):
+            ratios = {compared.cell.id: compared.log_ratio for compared in each.cells}
+            found[each.study.id] = errors_of(each.study, each.profile, ratios)
+    with_errors(load_table(), found, date.today().isoformat()).save(INTERVALS)
+    load_table.cache_clear()

@@ -97,20 +97,23 @@ def _coverage(report: Report, what: str) -> Table:
 
 def _coverage_by_class(report: Report, what: str) -> Table:
     title = f"The same by kind of figure; intervals are learnt from all other studies{what}"
-    table = _table(title, ("kind of figure",), ("studies", "cells", "inside", "share", "95 % limits", "intervals"))
-    for name, (covered, studies) in coverage_by_class(report.studies).items():
-        _add_coverage(table, name, covered, str(studies))
+    table = _table(title, ("kind of figure",), ("studies", "cells", "inside", "share", "95 % limits", "width", "score"))
+    for name, each in coverage_by_class(report.studies).items():
+        low, high = (f"{100 * limit:.0f}" for limit in each.inside.limits)
+        share = percent(100 * (each.inside.share or 0.0))
+        counts = (str(each.studies), str(each.inside.n), str(each.inside.count), share, f"{low} - {high} %")
+        table.add_row(name, *counts, f"{each.width:.2f}", f"{each.score:.2f}")
     return table
 
 
-def _add_coverage(table: Table, name: str, covered: Proportion, *more: str) -> None:
+def _add_coverage(table: Table, name: str, covered: Proportion) -> None:
     if not covered.n:
         return
     low, high = (f"{100 * limit:.0f}" for limit in covered.limits)
     verdict = covered.against(INTERVAL)
     marked = Text(verdict, style="" if verdict == "as promised" else _RED)
     share = percent(100 * (covered.share or 0.0))
-    table.add_row(name, *more, str(covered.n), str(covered.count), share, f"{low} - {high} %", marked)
+    table.add_row(name, str(covered.n), str(covered.count), share, f"{low} - {high} %", marked)
 
 
 def _baselines(report: Report, what: str) -> Table:

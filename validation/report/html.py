@@ -133,10 +133,17 @@ def _coverage(report: Report) -> str:
 
 def _by_class(report: Report) -> str:
     """Coverage by class of figure."""
-    words = "By kind of figure. An interval is learnt from the predicted cells of all other studies."
+    words = (
+        "By kind of figure. An interval is learnt from the predicted cells of all other studies. The width is the "
+        "median factor between a prediction and an end of its interval. The score is the mean interval score of "
+        "ln(figure): the interval's length, plus 20 times how far the measured value lies outside."
+    )
     found = coverage_by_class(report.studies).items()
-    rows = [[name, str(studies), *_coverage_row(name, covered)[1:]] for name, (covered, studies) in found]
-    headings = ("kind of figure", "studies", "cells", "inside", "share", "95 % limits", "intervals")
+    rows = [
+        [name, str(each.studies), *_coverage_row(name, each.inside)[1:], f"{each.width:.2f}", f"{each.score:.2f}"]
+        for name, each in found
+    ]
+    headings = ("kind of figure", "studies", "cells", "inside", "share", "95 % limits", "intervals", "width", "score")
     return paragraph(words) + table(headings, rows, words=(0, 6))
 
 

@@ -12,7 +12,7 @@ from ..conformance.totals import ConformanceTotals
 from ..prediction.baseline_comparison import GROUPINGS, Judged, grouped, judged_cells, matches, weaknesses
 from ..prediction.baselines import BASELINES
 from ..prediction.cell_classes import cell_classes
-from ..prediction.comparison import INTERVAL, StudyComparison, summarise, summary
+from ..prediction.comparison import INTERVAL, Compared, StudyComparison, summarise, summary
 from ..prediction.first_shots import FirstShots, load_first_shots
 from ..prediction.leave_out import LeftOut
 from ..prediction.proportion import Proportion
@@ -121,8 +121,14 @@ class Report:
             **{name: _summary(studies) for name, studies in of.items()},
             "by": {name: self._by(name) for name in GROUPINGS if name != "study"},
             "coverage_by_class": {
-                name: {**covered.document(), "studies": studies, "verdict": covered.against(INTERVAL)}
-                for name, (covered, studies) in coverage_by_class(self.studies).items()
+                name: {
+                    **each.inside.document(),
+                    "studies": each.studies,
+                    "verdict": each.inside.against(INTERVAL),
+                    "width": each.width,
+                    "score": each.score,
+                }
+                for name, each in coverage_by_class(self.studies).items()
             },
             "not_better": [weakness.document() for weakness in weaknesses(self.cells)],
             "conformance": None if self.conformance is None else self.conformance.document(),
@@ -162,30 +168,56 @@ def report(
     return Report(studies, conformance, tuple(left_out), failed or {}, shots)
 
 
+@dataclass(frozen=True, slots=True)
+class ClassCoverage:
+    """How well the intervals of a class of figures hold.
+
+    Attributes
+    ----------
+    inside
+        Predicted cells in their interval.
+    studies
+        How many studies they are of.
+    width
+        Median factor between a prediction and an end of its interval.
+    score
+        Mean interval score of ln(figure).
+    """
+
+    inside: Proportion
+    studies: int
+    width: float
+    score: float
+
+
 def coverage(cells: Sequence[Judged]) -> Proportion:
     """How many predicted cells lie in their interval."""
     chosen = [each.compared for each in cells if each.compared.cell.use == "predict"]
     return Proportion(sum(compared.covered for compared in chosen), len(chosen))
 
 
-def coverage_by_class(studies: Sequence[StudyReport]) -> dict[str, tuple[Proportion, int]]:
-    """How many predicted cells of each class of figures lie in their interval, and of how many studies they are.
+def coverage_by_class(studies: Sequence[StudyReport]) -> dict[str, ClassCoverage]:
+    """How well the intervals of each class of figures hold, by the class in words.
 
     An interval is learnt from the predicted cells of all other studies, so each study is one that is left out.
     """
-    found: dict[FigureClass, list[tuple[str, bool]]] = {}
+    found: dict[FigureClass, list[tuple[str, Compared]]] = {}
     for study in studies:
         for each in study.cells:
             cell = each.compared.cell
             if cell.use == "predict":
-                found.setdefault(study.classes[cell.id], []).append((study.id, each.compared.covered))
-    return {
-        class_words(known): (
-            Proportion(sum(covered for _, covered in found[known]), len(found[known])),
-            len({study for study, _ in found[known]}),
-        )
-        for known in sorted(found)
-    }
+                found.setdefault(study.classes[cell.id], []).append((study.id, each.compared))
+    return {class_words(known): _class_coverage(found[known]) for known in sorted(found)}
+
+
+def _class_coverage(cells: Sequence[tuple[str, Compared]]) -> ClassCoverage:
+    total = summarise(compared for _, compared in cells)
+    return ClassCoverage(
+        Proportion(sum(compared.covered for _, compared in cells), len(cells)),
+        len({study for study, _ in cells}),
+        total["width"],
+        total["score"],
+    )
 
 
 def suspects(study: StudyReport) -> dict[str, list[str]]:
