@@ -118,7 +118,7 @@ def array_parts(
     serviced
         Whether members may fail and be replaced at any time.
     """
-    spec, queue = scenario.arrays[root], known.queue
+    spec = scenario.arrays[root]
     own = "" if spec.controller is None else f"{spec.controller}/"
     for member in spec.members:
         yield from below(member)
@@ -130,19 +130,7 @@ def array_parts(
         redundant = LEVELS[array.layout.level].is_redundant
         failures = tuple((each.at, slots.index(each.member)) for each in scenario.failures if each.member in slots)
         fails = bool(failures) or (serviced and not array.over_arrays and _can_lose_members(spec, array.layout))
-        pace, resync, tuned = None, None, spec.resync
-        action = "recover" if array.rebuilding else None if tuned is None or tuned.action == "recover" else tuned.action
-        if redundant and (action is not None or fails):
-            drives = scenario.machine.drives
-            majors = [drives[disk].major for disk in (_disk_of(scenario, slot) for slot in slots) if disk in drives]
-            pace = resync_settings(known, array.layout, driver, spec, majors)
-        if pace is not None and action is not None:
-            # A thread that naps is looked at in the middle of its rebuild, when it is down to its minimum.
-            warm = scenario.workload.kind == "dd" or pace.when_busy == "nap"
-            tuned = tuned or ResyncSpec()
-            heads = tuned.stripe_heads or _grown_heads(driver)
-            before = _resynced_before(scenario, root)
-            resync = ResyncPlan(action, tuned.position, warm, before, heads, tuned.mismatched)
+        pace, resync = _resync(scenario, known, root, array, driver, fails) if redundant else (None, None)
         marked = not isinstance(driver, MirrorDriver) or READ_BALANCE[driver.balance.name].marks_clean
         plan = ArrayPlan(
             array.name,
@@ -159,7 +147,7 @@ def array_parts(
             marks=known.superblock if redundant and marked and controller is None else None,
             pace=pace,
             resync=resync,
-            resync_sleeps=queue.multiqueue and isinstance(driver, MirrorDriver | Raid10Driver | ParityDriver),
+            resync_sleeps=known.queue.multiqueue and isinstance(driver, MirrorDriver | Raid10Driver | ParityDriver),
             fails=fails,
         )
         yield plan
@@ -172,12 +160,38 @@ def array_parts(
                 yield from below(spare)
             if fails:
                 yield SparesPlan(plan, tuple(own + spare for spare in spec.spares), failures)
-        as_disk = array.name == root and spec.balance is not None and READ_BALANCE[spec.balance.name].as_disk
-        if controller is None and as_disk:
-            yield LimitPlan(root, queue.max_request, None)
-        elif controller is None and array.works and queue.multiqueue and not isinstance(array.layout, MirroredLayout):
-            chunks = known.raid10 is not None and known.raid10.chunk_limit
-            yield LimitPlan(array.name, queue.max_request, array.layout, chunks)
+        if controller is None:
+            yield from _limits(known, spec, array, outermost=array.name == root)
+
+
+def _resync(
+    scenario: ScenarioSpec, known: KernelSpec, root: str, array: _Inside, driver: Driver, fails: bool
+) -> tuple[ResyncSettings | None, ResyncPlan | None]:
+    """How fast a redundant array is resynced, if it ever is, and the resync that it begins with, if there is one."""
+    spec = scenario.arrays[root]
+    tuned, drives = spec.resync, scenario.machine.drives
+    action = "recover" if array.rebuilding else None if tuned is None or tuned.action == "recover" else tuned.action
+    if action is None and not fails:
+        return None, None
+    majors = [drives[disk].major for disk in (_disk_of(scenario, slot) for slot in array.slots) if disk in drives]
+    pace = resync_settings(known, array.layout, driver, spec, majors)
+    if action is None:
+        return pace, None
+    # A thread that naps is looked at in the middle of its rebuild, when it is down to its minimum.
+    warm = scenario.workload.kind == "dd" or pace.when_busy == "nap"
+    tuned = tuned or ResyncSpec()
+    heads = tuned.stripe_heads or _grown_heads(driver)
+    return pace, ResyncPlan(action, tuned.position, warm, _resynced_before(scenario, root), heads, tuned.mismatched)
+
+
+def _limits(known: KernelSpec, spec: ArraySpec, array: _Inside, outermost: bool) -> Iterator[LimitPlan]:
+    """The largest request that the kernel sends to an array that it runs, where that is limited."""
+    queue = known.queue
+    if outermost and spec.balance is not None and READ_BALANCE[spec.balance.name].as_disk:
+        yield LimitPlan(array.name, queue.max_request, None)
+    elif array.works and queue.multiqueue and not isinstance(array.layout, MirroredLayout):
+        chunks = known.raid10 is not None and known.raid10.chunk_limit
+        yield LimitPlan(array.name, queue.max_request, array.layout, chunks)
 
 
 def _can_lose_members(spec: ArraySpec, layout: Layout) -> bool:
