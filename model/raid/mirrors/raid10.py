@@ -230,7 +230,11 @@ class Raid10Array(Array):
         piece = Request(READ, request.offset, request.size, done, request.issuer, request.sync)
         slot = balance.choose(piece, slots, offsets)
         balance.started(slot, piece)
-        piece.parent, piece.offset = slot, offsets[slots.index(slot)]
+        number = 0
+        while slots[number] != slot:
+            number += 1
+        piece.parent = slot
+        piece.offset = offsets[number]
         self._members[slot].submit(piece)
 
     def _write_chunk(self, request: Request, chunk: i64, ticket: int) -> None:

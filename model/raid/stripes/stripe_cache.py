@@ -196,7 +196,7 @@ class StripeCache:
     def forget(self, row: int) -> None:
         """What was cached of `row` is not there any more."""
         gone = self._recent.take(row)
-        if gone is not None and not self._most_rows:
+        if gone is not None:
             self._kept -= self._heads(gone.low, gone.high)
 
     def grow(self) -> None:
@@ -305,10 +305,10 @@ class StripeCache:
     def _forget(self) -> None:
         """Give the heads of the least recently used rows to others."""
         recent = self._recent
-        if self._most_rows:
-            while len(recent) > self._most_rows:
-                recent.take_oldest()
-            return
-        while self._kept > self._most_kept and len(recent) > 1:
+        while self._keeps_too_much(len(recent)):
             gone = recent.take_oldest()
             self._kept -= self._heads(gone.low, gone.high)
+
+    def _keeps_too_much(self, rows: int) -> bool:
+        """Whether more is remembered of `rows` rows than there is room for."""
+        return rows > self._most_rows if self._most_rows else self._kept > self._most_kept and rows > 1
