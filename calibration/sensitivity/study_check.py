@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
+from ...scenarios.description.programs import ProgramsSpec
+from ...scenarios.machine.machine import BuiltMachine
 from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.running.base.sample import Sample
+from ...scenarios.running.base.sample import Sample, scale_for
 from ...scenarios.running.simulate import simulate
 from ..study.cell import Cell
 from ..study.figures import figure_value
@@ -127,6 +129,26 @@ def check_study(study: StudySpec, progress: Progress) -> StudyCheck:
         looked_at=tuple(looked_at),
         fit_s=_STEPS * (len(study.parameters) + 1) * fitted_s,
     )
+
+
+def resolve_study(study: StudySpec) -> tuple[str, ...]:
+    """Build the machine of every run of a study, and simulate nothing; return what is missing, in sentences.
+
+    Raises
+    ------
+    InputError
+        If a run has no machine that can be built.
+    """
+    builder = RunBuilder(study, {})
+    for run in study.wanted_runs:
+        scenario = builder.scenario(run)
+        sample = Sample(scale=1) if study.whole(run) else Sample()
+        scale = scale_for(scenario, sample) if isinstance(scenario.workload, ProgramsSpec) else 1
+        try:
+            BuiltMachine(scenario, scale)
+        except InputError as refusal:
+            raise InputError(f"runs.{run}: {refusal.place}", refusal.found, refusal.expected) from None
+    return tuple(_problems(study, []))
 
 
 def _quickest(study: StudySpec, run_s: dict[str, float]) -> list[str]:

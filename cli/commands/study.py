@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,7 @@ from ...api.support.predicting import predict_studies
 from ...api.support.progress import progress_bar
 from ...api.support.unfinished import evaluating
 from ...calibration.fio_study.skeleton import skeleton
-from ...calibration.sensitivity.study_check import StudyCheck, check_study
+from ...calibration.sensitivity.study_check import StudyCheck, check_study, resolve_study
 from ...calibration.study.study import StudySpec, load_study, study_names
 from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
@@ -68,6 +69,9 @@ def study_command(
         int | None,
         typer.Option("--workers", min=0, help="first-shot: processes (one per core); 0: in this process."),
     ] = None,
+    resolve: Annotated[
+        bool, typer.Option("--resolve", help="check: build the machine of every run, and simulate nothing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="check and first-shot: one JSON object on stdout.")] = False,
 ) -> None:
     """Write the skeleton of a study from fio's reports, say what it lacks, or keep its first prediction's error."""
@@ -77,9 +81,14 @@ def study_command(
         _only_with("new", {"--on-drive": on_drive, "--on-array": on_array, "--drive": drive})
     if action != "first-shot":
         _only_with("first-shot", {"--note": note, "--workers": workers})
+    if action != "check":
+        _only_with("check", {"--resolve": resolve or None})
     if action == "check":
         _only_with("new or first-shot", {"--output": output})
-        _check(load_study(study), as_json)
+        if resolve:
+            _resolve(load_study(study), as_json)
+        else:
+            _check(load_study(study), as_json)
         return
     if action == "first-shot":
         _first_shot(load_study(study), output or FIRST_SHOTS, note, workers, as_json)
@@ -130,13 +139,22 @@ def _shot_words(study: str, shot: FirstShot) -> str:
     )
 
 
-def _check(study: StudySpec, as_json: bool) -> None:
-    with progress_bar("simulating every run") as progress:
-        found = check_study(study, progress)
+def _resolve(study: StudySpec, as_json: bool) -> None:
+    """Say what a study has and lacks, without a simulation."""
+    problems = resolve_study(study)
     if as_json:
-        typer.echo(json.dumps(_document(study, found), allow_nan=False))
+        counts = {"runs": len(study.wanted_runs), "cells": len(study.all_cells) + len(study.zero_cells)}
+        typer.echo(json.dumps({"study": study.id, **counts, "problems": problems}))
         return
     console = tables_console()
+    _print_head(console, study, problems)
+    console.print(
+        "The machine of every run can be built, and every cell has its run and figure. Nothing was simulated."
+    )
+
+
+def _print_head(console: Console, study: StudySpec, problems: Sequence[str]) -> None:
+    """How many parts a study has, and what is missing."""
     calibrated = len(study.calibrate_cells)
     cells = len(study.all_cells)
     console.print(Text(f"{study.title} ({study.id})", style="bold"))
@@ -147,13 +165,23 @@ def _check(study: StudySpec, as_json: bool) -> None:
         _count(len(study.claims), "claim"),
     ]
     console.print(f"{', '.join(counts)}, {len(study.missing)} missing.")
-    for problem in found.problems or ("Nothing is missing.",):
-        console.print(Text(f"- {problem}" if found.problems else problem))
+    for problem in problems or ("Nothing is missing.",):
+        console.print(Text(f"- {problem}" if problems else problem))
+
+
+def _check(study: StudySpec, as_json: bool) -> None:
+    with progress_bar("simulating every run") as progress:
+        found = check_study(study, progress)
+    if as_json:
+        typer.echo(json.dumps(_document(study, found), allow_nan=False))
+        return
+    console = tables_console()
+    _print_head(console, study, found.problems)
     if found.moved:
         _print_moved(console, found)
     total_s = sum_in_order(found.run_s.values())
     console.print(f"Simulating every run once takes {format_duration(total_s)} of CPU time.")
-    if study.parameters and calibrated:
+    if study.parameters and study.calibrate_cells:
         console.print(f"A fit takes about {format_duration(found.fit_s)} of CPU time.")
     slowest = max(found.run_s, key=lambda run: found.run_s[run], default=None)
     if slowest is not None and found.run_s[slowest] > 0.3 * total_s and len(found.run_s) > 3:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from raidsim.calibration.sensitivity.study_check import StudyCheck, check_study
-from raidsim.calibration.study.study import StudySpec
+from raidsim.calibration.sensitivity import study_check
+from raidsim.calibration.sensitivity.study_check import StudyCheck, check_study, resolve_study
+from raidsim.calibration.study.study import StudySpec, load_study
+from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 
 STUDY: dict[str, Any] = {
@@ -86,3 +88,33 @@ def test_what_is_missing_is_said(changes: dict[str, Any], told: str) -> None:
 def test_a_finished_study_has_no_problem_of_form() -> None:
     """Protects the counter-example: of a study with marks, parameters and a source only open numbers are told."""
     assert all(problem.startswith("not fitted") for problem in checked().problems)
+
+
+def test_a_study_is_resolved_without_a_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects whoever writes a study: what is missing is said at once. Counter-test: the whole check simulates."""
+
+    def never(*_: object) -> None:
+        raise AssertionError("simulated")
+
+    monkeypatch.setattr(study_check, "simulate", never)
+    assert resolve_study(validate(StudySpec, STUDY)) == ()
+    assert resolve_study(validate(StudySpec, {**STUDY, "cells": []}))[0].startswith("no cells")
+    with pytest.raises(AssertionError, match="simulated"):
+        checked()
+
+
+def test_a_run_whose_machine_cannot_be_built_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects from a message about a machine that the study does not name."""
+
+    def refuse(*_: object) -> None:
+        raise InputError("machine.memory", "found 1MiB", "expected: more")
+
+    monkeypatch.setattr(study_check, "BuiltMachine", refuse)
+    with pytest.raises(InputError, match=r"runs\.one: machine\.memory: found 1MiB; expected: more"):
+        resolve_study(validate(StudySpec, STUDY))
+
+
+@pytest.mark.parametrize("study", ["dpt-1999", "coolcold-2023"])
+def test_studies_that_come_with_raidsim_resolve(study: str) -> None:
+    """Programs on files at a scale, and loads on flash."""
+    resolve_study(load_study(study))
