@@ -30,9 +30,9 @@ FOLDERS = (
 EXCEPTIONS = (
     *("core.brent", "core.discard", "core.errors", "core.exact_sums", "core.fixed_service"),
     "disk.spec",
-    *("file_system.nodes", "file_system.settings"),
+    "file_system.settings",
     *("layouts.bytes_array", "layouts.chart", "layouts.factory", "layouts.levels", "layouts.parity_bytes"),
-    *("memory.dirty_balance", "memory.paged_file", "memory.pipe", "memory.settings"),
+    *("memory.dirty_balance", "memory.pipe", "memory.settings"),
     *("raid.base.io_limit", "raid.metadata.journal", "raid.mirrors.discard_ranges"),
     *("raid.parity.discards", "raid.parity_until_4_0.row_locks", "raid.parity_until_4_0.waiting_readers"),
     "raid.stripes.settings",

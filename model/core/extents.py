@@ -1,7 +1,8 @@
 """Sets of byte ranges, kept as sorted disjoint extents (a page cache holds runs of pages, not pages).
 
 :class:`FlatExtentSet` keeps all extents in two lists, so an insertion takes time in proportion to their number.
-:class:`ExtentSet` splits lists that grow long, so its time is in proportion to the logarithm of the number.
+:class:`SplitExtentSet` splits lists that grow long, so its time is in proportion to the logarithm of the number.
+:class:`ExtentSet` is one of these only while it has, or had, more than one extent.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import chain
 from .search import left_of, right_of
 
 MOST_EXTENTS = 512
-"""An :class:`ExtentSet` splits a flat set that has more extents."""
+"""A :class:`SplitExtentSet` splits a flat set that has more extents."""
 
 
 class FlatExtentSet:
@@ -177,8 +178,8 @@ class FlatExtentSet:
         return upper
 
 
-class ExtentSet:
-    """A set of bytes as :class:`FlatExtentSet` has it, of any number of extents.
+class SplitExtentSet:
+    """A set of bytes as :class:`FlatExtentSet` has it, of many extents.
 
     It holds flat sets of up to `MOST_EXTENTS` extents each, sorted: all extents of one lie below those of the next.
 
@@ -188,62 +189,43 @@ class ExtentSet:
         Bytes in the set.
     """
 
-    __slots__ = ("_flat", "_heads", "_only", "total")
+    __slots__ = ("_flat", "_heads", "total")
 
     def __init__(self) -> None:
-        only = FlatExtentSet()
-        self._flat = [only]
-        # The flat set if there is only one: most sets are small, and need no search for the flat set of an address.
-        self._only: FlatExtentSet | None = only
-        # Where the first extent of each flat set starts; not kept for an only one.
-        self._heads: list[int] = []
+        self._flat = [FlatExtentSet()]
+        # Where the first extent of each flat set starts; of the first one, an address that is not behind that.
+        self._heads = [0]
         self.total = 0
-
-    def __bool__(self) -> bool:
-        return self.total > 0
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         return chain.from_iterable(self._flat)
 
     def _at(self, position: int) -> int:
         """Number of the flat set that holds `position` if any does: the last that starts at or before it."""
-        number = right_of(self._heads, position) - 1
+        heads = self._heads
+        if len(heads) == 1:
+            return 0
+        number = right_of(heads, position) - 1
         return number if number > 0 else 0
 
     def _split(self, number: int) -> None:
         """Split a flat set that has grown too long."""
-        flat = self._flat[number]
-        upper = flat.split()
+        upper = self._flat[number].split()
         self._flat.insert(number + 1, upper)
-        if self._only is not None:
-            self._only = None
-            self._heads = [flat.starts[0]]
         self._heads.insert(number + 1, upper.starts[0])
-
-    def _count(self) -> None:
-        """There may be only one flat set left, or none."""
-        if not self._flat:
-            self._flat.append(FlatExtentSet())
-        if len(self._flat) == 1:
-            self._only = self._flat[0]
-            self._heads = []
 
     def add(self, start: int, end: int) -> int:
         """Add [start, end); returns how many bytes were not in the set before."""
-        flat, number = self._only, 0
-        if flat is not None:
-            new = flat.add(start, end)
-        elif start >= end:
+        if start >= end:
             return 0
+        heads, number = self._heads, self._at(start)
+        flat = self._flat[number]
+        if number + 1 < len(heads) and heads[number + 1] <= end:
+            new = self._add_across(number, start, end)
         else:
-            heads, number = self._heads, self._at(start)
-            flat = self._flat[number]
-            if number + 1 < len(heads) and heads[number + 1] <= end:
-                new = self._add_across(number, start, end)
-            else:
-                new = flat.add(start, end)
-                if start < heads[number]:
-                    heads[number] = start
+            new = flat.add(start, end)
+            if start < heads[number]:
+                heads[number] = start
         self.total += new
         if len(flat.starts) > MOST_EXTENTS:
             self._split(number)
@@ -261,24 +243,20 @@ class ExtentSet:
             heads[first + 1] = top.starts[0]
         new = flat[first].add(start, end) - moved
         heads[first] = flat[first].starts[0]
-        self._count()
         return new
 
     def remove(self, start: int, end: int) -> int:
         """Remove [start, end); returns how many bytes were in the set."""
-        only, flat, number, gone = self._only, self._flat, 0, 0
-        if only is not None:
-            gone = only.remove(start, end)
-        elif start < end:
-            heads, number = self._heads, self._at(start)
-            for each in range(left_of(heads, end) - 1, number - 1, -1):
-                block = flat[each]
-                gone += block.remove(start, end)
-                if block.starts:
-                    heads[each] = block.starts[0]
-                else:
-                    del flat[each], heads[each]
-            self._count()
+        if start >= end:
+            return 0
+        flat, heads, number, gone = self._flat, self._heads, self._at(start), 0
+        for each in range(left_of(heads, end) - 1, number - 1, -1):
+            block = flat[each]
+            gone += block.remove(start, end)
+            if block.starts:
+                heads[each] = block.starts[0]
+            elif len(flat) > 1:
+                del flat[each], heads[each]
         self.total -= gone
         if number < len(flat) and len(flat[number].starts) > MOST_EXTENTS:
             self._split(number)
@@ -286,18 +264,14 @@ class ExtentSet:
 
     def run_from(self, position: int) -> int:
         """End of the extent that holds `position`, or `position` itself if none does."""
-        only = self._only
-        return only.run_from(position) if only is not None else self._flat[self._at(position)].run_from(position)
+        return self._flat[self._at(position)].run_from(position)
 
     def run_to(self, position: int) -> int:
         """Start of the extent that holds the byte before `position`, or `position` itself if none does."""
-        only = self._only
-        return only.run_to(position) if only is not None else self._flat[self._at(position - 1)].run_to(position)
+        return self._flat[self._at(position - 1)].run_to(position)
 
     def next_start(self, position: int) -> int | None:
         """Start of the first extent at or after `position`."""
-        if self._only is not None:
-            return self._only.next_start(position)
         number = self._at(position)
         found = self._flat[number].next_start(position)
         if found is None and number + 1 < len(self._heads):
@@ -306,20 +280,16 @@ class ExtentSet:
 
     def parts(self, start: int, end: int) -> list[tuple[int, int, bool]]:
         """[start, end) in order, cut where the set begins and ends: each part, and whether it is in the set."""
-        if self._only is not None:
-            return self._only.parts(start, end)
         flat, heads, number = self._flat, self._heads, self._at(start)
         parts: list[tuple[int, int, bool]] = []
         while number + 1 < len(heads) and heads[number + 1] < end:
             parts += flat[number].parts(start, heads[number + 1])
             number += 1
             start = heads[number]
-        return parts + flat[number].parts(start, end)
+        return parts + flat[number].parts(start, end) if parts else flat[number].parts(start, end)
 
     def overlaps(self, start: int, end: int) -> bool:
         """Whether any byte of [start, end) is in the set."""
-        if self._only is not None:
-            return self._only.overlaps(start, end)
         number = self._at(start)
         if self._flat[number].overlaps(start, end):
             return True
@@ -328,3 +298,137 @@ class ExtentSet:
     def first(self) -> tuple[int, int]:
         """The lowest extent."""
         return self._flat[0].first()
+
+
+class ExtentSet:
+    """A set of bytes as :class:`FlatExtentSet` has it, of any number of extents.
+
+    Most sets never have more than one extent: the pages of a small file. That one is kept in two numbers, so such a set
+    is one small object. A further extent makes it a :class:`SplitExtentSet`, which it stays until it is empty.
+    """
+
+    __slots__ = ("_end", "_many", "_start")
+
+    def __init__(self) -> None:
+        self._start = 0
+        self._end = 0  # no extent if it is not behind the start
+        self._many: SplitExtentSet | None = None
+
+    @property
+    def total(self) -> int:
+        """Bytes in the set."""
+        many = self._many
+        return self._end - self._start if many is None else many.total
+
+    def __bool__(self) -> bool:
+        return self._many is not None or self._end > self._start
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        if self._many is not None:
+            return iter(self._many)
+        return iter([(self._start, self._end)] if self._end > self._start else [])
+
+    def _spread(self) -> SplitExtentSet:
+        """Make room for further extents."""
+        many = self._many = SplitExtentSet()
+        many.add(self._start, self._end)
+        return many
+
+    def add(self, start: int, end: int) -> int:
+        """Add [start, end); returns how many bytes were not in the set before."""
+        many = self._many
+        if many is not None:
+            return many.add(start, end)
+        if start >= end:
+            return 0
+        low, high = self._start, self._end
+        if low == high:
+            self._start, self._end = start, end
+            return end - start
+        if start > high or end < low:
+            return self._spread().add(start, end)
+        if start < low:
+            self._start = start
+        if end > high:
+            self._end = end
+        return self._end - self._start - (high - low)
+
+    def remove(self, start: int, end: int) -> int:
+        """Remove [start, end); returns how many bytes were in the set."""
+        many = self._many
+        if many is None:
+            low, high = self._start, self._end
+            if start >= end or start >= high or end <= low:
+                return 0
+            if start > low and end < high:
+                many = self._spread()
+            elif start > low:
+                self._end = start
+                return high - start
+            elif end < high:
+                self._start = end
+                return end - low
+            else:
+                self._start = self._end = 0
+                return high - low
+        gone = many.remove(start, end)
+        if not many.total:
+            self._many = None
+            self._start = self._end = 0
+        return gone
+
+    def run_from(self, position: int) -> int:
+        """End of the extent that holds `position`, or `position` itself if none does."""
+        many = self._many
+        if many is not None:
+            return many.run_from(position)
+        return self._end if self._start <= position < self._end else position
+
+    def run_to(self, position: int) -> int:
+        """Start of the extent that holds the byte before `position`, or `position` itself if none does."""
+        many = self._many
+        if many is not None:
+            return many.run_to(position)
+        return self._start if self._start < position <= self._end else position
+
+    def next_start(self, position: int) -> int | None:
+        """Start of the first extent at or after `position`."""
+        many = self._many
+        if many is not None:
+            return many.next_start(position)
+        return self._start if position <= self._start < self._end else None
+
+    def parts(self, start: int, end: int) -> list[tuple[int, int, bool]]:
+        """[start, end) in order, cut where the set begins and ends: each part, and whether it is in the set."""
+        many = self._many
+        if many is not None:
+            return many.parts(start, end)
+        if start >= end:
+            return []
+        low, high = self._start, self._end
+        if low == high or high <= start or low >= end:
+            return [(start, end, False)]
+        if low <= start and high >= end:
+            return [(start, end, True)]
+        parts = []
+        if low > start:
+            parts.append((start, low, False))
+            start = low
+        if high >= end:
+            parts.append((start, end, True))
+            return parts
+        parts.append((start, high, True))
+        parts.append((high, end, False))
+        return parts
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Whether any byte of [start, end) is in the set."""
+        many = self._many
+        if many is not None:
+            return many.overlaps(start, end)
+        low, high = self._start, self._end
+        return low < high and high > start and low < end
+
+    def first(self) -> tuple[int, int]:
+        """The lowest extent."""
+        return (self._start, self._end) if self._many is None else self._many.first()

@@ -6,8 +6,13 @@ already an event at the right time, so a second one (what ``Event.succeed`` woul
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+Waits = Iterable[Any]
+"""What a process of the simulation waits for, one after the other, with ``yield from``."""
+NOTHING: Final[Waits] = ()
+"""Returned by what may have to wait and need not: who calls it often looks for this, and makes no generator."""
 
 
 class Signal:

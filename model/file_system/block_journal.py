@@ -11,7 +11,7 @@ from ..core.request import DAEMON_ISSUER, WAITED, WRITE_THROUGH
 from ..core.signal import Signal
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
-from .journal import JournalArea
+from .journal import Journal, JournalArea
 from .settings import FileSystemSettings
 
 
@@ -29,7 +29,7 @@ class _Transaction:
         self.timer: Any = None
 
 
-class BlockJournal:
+class BlockJournal(Journal):
     """A journal of whole metadata blocks (Linux fs/jbd/commit.c; fs/reiserfs/journal.c).
 
     A transaction is committed when it is old, large, or somebody waits for it: the data of files that grew in it are

@@ -16,6 +16,7 @@ import numpy as np
 from ..core.device import Device
 from ..core.engine import Engine
 from ..core.errors import ModelError
+from ..core.signal import NOTHING, Waits
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import ExtentMap
 from ..tasks.cpu import Account
@@ -216,10 +217,16 @@ class FileSystem:
         """A new empty file, open."""
         path = path.strip("/")
         parent = self._parent(path)
-        yield from self._kept.look_up_new(path, parent, by)
-        yield from self._kept.spend(by, self.settings.create_cycles)
+        waits = self._kept.look_up_new(path, parent, by)
+        if waits is not NOTHING:
+            yield from waits
+        waits = self._kept.spend(by, self.settings.create_cycles)
+        if waits is not NOTHING:
+            yield from waits
         file, changed, fresh = self._new_file(path, parent)
-        yield from self.metadata.change(changed, fresh, by)
+        waits = self.metadata.change(changed, fresh, by)
+        if waits is not NOTHING:
+            yield from waits
         self._kept.remember(file)
         file.opened = 1
         file.atime_due_s = file.mtime_due_s = self._kept.next_tick()
@@ -293,14 +300,22 @@ class FileSystem:
     def open(self, path: str, by: Account) -> Generator[Any, Any, File]:
         """A file that exists."""
         file = self.file(path)
-        yield from self._kept.look_up(file, by)
-        yield from self._kept.spend(by, self.settings.open_cycles)
+        waits = self._kept.look_up(file, by)
+        if waits is not NOTHING:
+            yield from waits
+        waits = self._kept.spend(by, self.settings.open_cycles)
+        if waits is not NOTHING:
+            yield from waits
         file.opened += 1
         return file
 
-    def stat(self, path: str, by: Account) -> Generator[Any, Any, None]:
+    def stat(self, path: str, by: Account) -> Waits:
         """The attributes of a file or directory."""
-        yield from self._kept.look_up(self._node(path), by)
+        waits = self._kept.look_up(self._node(path), by)
+        return self._kept.spend(by, self.settings.stat_cycles) if waits is NOTHING else self._stat(waits, by)
+
+    def _stat(self, waits: Waits, by: Account) -> Generator[Any, Any, None]:
+        yield from waits
         yield from self._kept.spend(by, self.settings.stat_cycles)
 
     def mkdir(self, path: str, by: Account) -> Generator[Any, Any, None]:
@@ -374,18 +389,34 @@ class FileSystem:
         yield from self._kept.spend(by, self.settings.open_cycles + directory.entries * self.settings.scan_cycles)
         yield from self._kept.touch_atime(directory, by)
 
-    def set_attributes(self, path: str, by: Account) -> Generator[Any, Any, None]:
+    def set_attributes(self, path: str, by: Account) -> Waits:
         """Change owner, mode or times."""
         node = self._node(path)
-        yield from self._kept.look_up(node, by)
-        yield from self._kept.spend(by, self.settings.stat_cycles)
+        waits = self._kept.look_up(node, by)
+        if waits is NOTHING:
+            waits = self._kept.spend(by, self.settings.stat_cycles)
+            if waits is NOTHING:
+                return self.metadata.change((node.item,), (), by)
+            return self._set_attributes(waits, node, by)
+        return self._set_attributes(self._stat(waits, by), node, by)
+
+    def _set_attributes(self, waits: Waits, node: Node, by: Account) -> Generator[Any, Any, None]:
+        yield from waits
         yield from self.metadata.change((node.item,), (), by)
 
     # Contents
 
-    def close(self, file: File, by: Account) -> Generator[Any, Any, None]:
+    def close(self, file: File, by: Account) -> Waits:
         """Nobody writes the file any more: what was set aside for it is free, and a small file goes into a leaf."""
-        yield from self._kept.spend(by, self.settings.close_cycles)
+        waits = self._kept.spend(by, self.settings.close_cycles)
+        if waits is not NOTHING or self.settings.in_file or self.settings.tail_file:
+            return self._close(waits, file, by)
+        file.opened -= 1
+        self._allocator.release(file)
+        return NOTHING
+
+    def _close(self, waits: Waits, file: File, by: Account) -> Generator[Any, Any, None]:
+        yield from waits
         file.opened -= 1
         own = self._allocator.reserved(file) if self.settings.in_file else 0
         self._allocator.release(file)
@@ -410,29 +441,46 @@ class FileSystem:
         packed = self._inodes.pack_tail(file)
         return [*changed, *packed.changed], packed.fresh
 
-    def written(self, file: File, end: int, by: Account) -> Generator[Any, Any, None]:
+    def written(self, file: File, end: int, by: Account) -> Waits:
         """Call before bytes up to `end` are written: the file grows, or is written over."""
         return self.extend(file, end, by) if end > file.size else self.written_over(file, by)
 
-    def extend(self, file: File, end: int, by: Account) -> Generator[Any, Any, None]:
+    def extend(self, file: File, end: int, by: Account) -> Waits:
         """Call before bytes up to `end` are written: the file grows, and they get a place unless that is delayed."""
         settings = self.settings
         grown = end - file.size
         file.size = max(file.size, end)
         self._kept.note_write(file)
         if settings.delayed:
-            if grown > 0:
-                yield from self._kept.spend(by, -(-grown // settings.block) * settings.allocate_cycles)
-            return
+            if grown <= 0:
+                return NOTHING
+            return self._kept.spend(by, -(-grown // settings.block) * settings.allocate_cycles)
         if end <= file.extents.size:
-            return
+            return NOTHING
         leaf = [file.inode] if file.in_leaf else []
         file.in_leaf = False
-        before = len(file.extents), file.extents.size
+        before = file.extents.size
         maps = self._allocate(file, end, by.issuer)
-        blocks = (file.extents.size - before[1]) // settings.block
-        yield from self._kept.spend(by, blocks * settings.allocate_cycles)
-        yield from self.metadata.change([*leaf, *self._grown(file, before[1])], maps, by)
+        blocks = (file.extents.size - before) // settings.block
+        waits = self._kept.spend(by, blocks * settings.allocate_cycles)
+        if waits is NOTHING:
+            waits = self.metadata.change([*leaf, *self._grown(file, before)], maps, by)
+            if waits is NOTHING:
+                self.journal.grew(file)
+                return NOTHING
+            return self._grew(waits, file)
+        return self._extend(waits, file, before, leaf, maps, by)
+
+    def _extend(
+        self, waits: Waits, file: File, before: int, leaf: list[int], maps: list[int], by: Account
+    ) -> Generator[Any, Any, None]:
+        """Change what the growth of a file from `before` on changes."""
+        yield from waits
+        yield from self.metadata.change([*leaf, *self._grown(file, before)], maps, by)
+        self.journal.grew(file)
+
+    def _grew(self, waits: Waits, file: File) -> Generator[Any, Any, None]:
+        yield from waits
         self.journal.grew(file)
 
     def _allocate(self, file: File, end: int, issuer: int) -> list[int]:
@@ -493,23 +541,28 @@ class FileSystem:
                 return max(start, position)
         return end
 
-    def load_map(self, file: File, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
+    def load_map(self, file: File, start: int, end: int, by: Account) -> Waits:
         """Read it."""
-        yield from self.metadata.read((file.inode,) if file.in_leaf else maps_of(file, start, end), by)
+        return self.metadata.read((file.inode,) if file.in_leaf else maps_of(file, start, end), by)
 
-    def accessed(self, file: File, by: Account) -> Generator[Any, Any, None]:
+    def accessed(self, file: File, by: Account) -> Waits:
         """The file has been read: its inode says when, or only that it was read since it was written (relatime)."""
         file.atime_due_s = inf if self.settings.atime == "relative" else self._kept.next_tick()
-        yield from self._kept.touch_atime(file, by)
+        return self._kept.touch_atime(file, by)
 
-    def written_over(self, file: File, by: Account) -> Generator[Any, Any, None]:
+    def written_over(self, file: File, by: Account) -> Waits:
         """Bytes that the file had have been written: its inode says when, to the second."""
         self._kept.note_write(file)
+        waits = NOTHING
         if self._engine.now >= file.mtime_due_s:
             file.mtime_due_s = self._kept.next_tick()
-            yield from self._kept.touch_mtime(file, by)
-        if self.settings.orders_overwrites:
-            self.journal.grew(file)
+            waits = self._kept.touch_mtime(file, by)
+        if not self.settings.orders_overwrites:
+            return waits
+        if waits is not NOTHING:
+            return self._grew(waits, file)
+        self.journal.grew(file)
+        return NOTHING
 
     def fsync(self, file: File, by: Account, data_only: bool = False) -> Generator[Any, Any, None]:
         """Wait until data and inode of a file are on the device; with `data_only` (fdatasync) not its times."""

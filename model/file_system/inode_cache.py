@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from ..core.engine import Engine
+from ..core.signal import NOTHING, Waits
 from ..memory.page_cache import PageCache
 from ..tasks.cpu import Account
 from .inodes import Inodes
@@ -72,9 +73,9 @@ class InodeCache:
         self._read_lately: dict[Node, None] = {}
         self._logs_atimes = False
 
-    def spend(self, by: Account, cycles: float) -> Generator[Any, Any, None]:
+    def spend(self, by: Account, cycles: float) -> Waits:
         """Charge CPU time."""
-        yield from self._cache.spend(cycles * self._cycle_s, by)
+        return self._cache.spend(cycles * self._cycle_s, by)
 
     def remember(self, node: Node) -> None:
         """A name and its inode are in memory; the one that was not used for longest goes."""
@@ -98,12 +99,15 @@ class InodeCache:
         for node in kept:
             self.remember(node)
 
-    def look_up(self, node: Node, by: Account) -> Generator[Any, Any, None]:
+    def look_up(self, node: Node, by: Account) -> Waits:
         """Find a node by its path and read its inode, as far as the kernel does not have them."""
-        if node.in_memory:
-            if node in self._known and self._kept is not None:
-                self._known.move_to_end(node)
-            return
+        if not node.in_memory:
+            return self._find(node, by)
+        if self._kept is not None and node in self._known:
+            self._known.move_to_end(node)
+        return NOTHING
+
+    def _find(self, node: Node, by: Account) -> Generator[Any, Any, None]:
         parent = node.parent
         if parent is not node:
             yield from self.look_up(parent, by)
@@ -117,15 +121,34 @@ class InodeCache:
         yield from self._metadata.read((node.inode,), by)
         self.remember(node)
 
-    def search(self, directory: Directory, block: int, by: Account) -> Generator[Any, Any, None]:
+    def search(self, directory: Directory, block: int, by: Account) -> Waits:
         """Look for a name that is in a block of the directory."""
-        yield from self.spend(by, self._names.looked_at(directory, block) * self._settings.scan_cycles)
+        waits = self.spend(by, self._names.looked_at(directory, block) * self._settings.scan_cycles)
+        if waits is NOTHING:
+            return self._metadata.read(self._names.searched(directory, block), by)
+        return self._search(waits, directory, block, by)
+
+    def _search(self, waits: Waits, directory: Directory, block: int, by: Account) -> Generator[Any, Any, None]:
+        yield from waits
         yield from self._metadata.read(self._names.searched(directory, block), by)
 
-    def look_up_new(self, path: str, parent: Directory, by: Account) -> Generator[Any, Any, None]:
+    def look_up_new(self, path: str, parent: Directory, by: Account) -> Waits:
         """Find that a name is not in a directory, and then where it can be put."""
-        yield from self.look_up(parent, by)
-        yield from self.search(parent, len(parent.blocks) - 1, by)
+        if not parent.in_memory:
+            return self._look_up_new(self.look_up(parent, by), path, parent, by)
+        self.look_up(parent, by)
+        waits = self.search(parent, len(parent.blocks) - 1, by)
+        if waits is not NOTHING:
+            return self._find_room(waits, path, parent, by)
+        room = self._names.find_room(parent, path)
+        return self.spend(by, self._names.looked_at(parent, room) * self._settings.scan_cycles)
+
+    def _look_up_new(self, waits: Waits, path: str, parent: Directory, by: Account) -> Generator[Any, Any, None]:
+        yield from waits
+        yield from self._find_room(self.search(parent, len(parent.blocks) - 1, by), path, parent, by)
+
+    def _find_room(self, waits: Waits, path: str, parent: Directory, by: Account) -> Generator[Any, Any, None]:
+        yield from waits
         room = self._names.find_room(parent, path)
         yield from self.spend(by, self._names.looked_at(parent, room) * self._settings.scan_cycles)
 
@@ -144,27 +167,28 @@ class InodeCache:
         if self._settings.atime == "relative":
             file.atime_due_s = 0.0
 
-    def touch_atime(self, node: Node, by: Account) -> Generator[Any, Any, None]:
+    def touch_atime(self, node: Node, by: Account) -> Waits:
         """A file or directory has been read: its inode says when."""
-        if self._settings.atime != "never":
-            how = "logged" if self._settings.atime == "relative" else self._settings.atime
-            yield from self._touch(node, how, by)
+        how = self._settings.atime
+        return NOTHING if how == "never" else self._touch(node, "logged" if how == "relative" else how, by)
 
-    def touch_mtime(self, node: Node, by: Account) -> Generator[Any, Any, None]:
+    def touch_mtime(self, node: Node, by: Account) -> Waits:
         """A file has been written to: its inode says when."""
-        yield from self._touch(node, self._settings.mtime, by)
+        return self._touch(node, self._settings.mtime, by)
 
-    def _touch(self, node: Node, how: str, by: Account) -> Generator[Any, Any, None]:
+    def _touch(self, node: Node, how: str, by: Account) -> Waits:
         if how == "logged":
-            yield from self._metadata.touch(node.item, by)
-        elif how == "unlogged":
-            yield from self._metadata.change_unlogged(node.inode, by)
-        else:
-            yield from self._metadata.read((node.inode,), by)
-            if not self._logs_atimes:
-                self._logs_atimes = True
-                self._engine.call_at(self._engine._now + self._settings.atime_delay, self._log_atimes)
-            self._read_lately[node] = None
+            return self._metadata.touch(node.item, by)
+        if how == "unlogged":
+            return self._metadata.change_unlogged(node.inode, by)
+        return self._touch_later(node, by)
+
+    def _touch_later(self, node: Node, by: Account) -> Generator[Any, Any, None]:
+        yield from self._metadata.read((node.inode,), by)
+        if not self._logs_atimes:
+            self._logs_atimes = True
+            self._engine.call_at(self._engine._now + self._settings.atime_delay, self._log_atimes)
+        self._read_lately[node] = None
 
     def _log_atimes(self, _: Any) -> None:
         """The inodes of what was read are written back."""

@@ -12,9 +12,10 @@ costs what the medium costs.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Generator, Iterable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from ..core.device import Device
 from ..core.request import DAEMON_ISSUER, WAITED, WRITE, Request
@@ -23,34 +24,45 @@ from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
 
 
-class Journal(Protocol):
+class Journal:
     """Takes changed metadata blocks."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def holds(self, address: int) -> bool:
         """Whether the block is in memory because a transaction has it."""
 
     @property
+    @abstractmethod
     def full(self) -> bool:
         """Whether the next operation has to wait for :meth:`make_room`."""
 
+    @abstractmethod
     def make_room(self) -> Generator[Any, Any, None]:
         """Wait until there is room for one more operation."""
 
+    @abstractmethod
     def in_shadow(self, addresses: Iterable[int]) -> Signal | None:
         """What fires when these blocks may be changed; None if they may be now."""
 
+    @abstractmethod
     def change(self, addresses: Iterable[int], times: bool = False) -> None:
         """These blocks have been changed in memory, or nothing of them but `times`."""
 
+    @abstractmethod
     def grew(self, file: PagedFile) -> None:
         """The file has bytes that did not have a place before."""
 
+    @abstractmethod
     def drop(self, file: PagedFile) -> None:
         """The file is gone."""
 
+    @abstractmethod
     def settle(self) -> Generator[Any, Any, None]:
         """Wait until what has been committed is in its place, where an ordinary write-back does not do that."""
 
+    @abstractmethod
     def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
         """Wait until what has been changed so far is in the journal; returns whether something was to be written.
 
@@ -58,7 +70,7 @@ class Journal(Protocol):
         """
 
 
-class NoJournal:
+class NoJournal(Journal):
     """Changed blocks are dirty.
 
     Parameters

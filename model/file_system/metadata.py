@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Collection, Generator, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from ..core.request import FLUSHER_ISSUER, READ, Request
-from ..core.signal import Signal
+from ..core.signal import NOTHING, Signal, Waits
 from ..memory.page_cache import PageCache
 from ..tasks.cpu import Account
 from .groups import Groups
@@ -45,34 +45,44 @@ class Metadata:
 
     def in_memory(self, address: int) -> bool:
         """Whether the block need not be read."""
-        pieces, block = self._groups.pieces_at(address), self._block
-        return self.journal.holds(address) or all(
-            self._cached(start, size) for start, size in pieces or ((address, block),)
-        )
+        if self.journal.holds(address):
+            return True
+        pieces = self._groups.pieces_at(address) if self._settings.space_header else None
+        if not pieces:
+            return self._cached(address, self._block)
+        return all(self._cached(start, size) for start, size in pieces)
 
     def _cached(self, start: int, size: int) -> bool:
         return self._cache.device_file.cached.run_from(start) >= start + size
 
-    def read(self, addresses: Iterable[int], by: Account) -> Generator[Any, Any, None]:
+    def read(self, addresses: Iterable[int], by: Account) -> Waits:
         """Read those blocks that are not in memory, one after the other."""
         cache, block = self._cache, self._block
         file = cache.device_file
-        for address in addresses:
+        left = iter(addresses)
+        for address in left:
             address -= address % block
-            if self.in_memory(address):
-                cache.pages.used(file, address, address + block)
-                continue
-            if by.owed_s:
-                yield cache.pay(by)
             if not self.in_memory(address):
-                self.reads += 1
-                pieces, cluster = self._groups.pieces_at(address), self._groups.cluster_at(address)
-                if pieces:
-                    yield from self._read_pieces(pieces, by)
-                elif cluster is not None:
-                    yield from cache.fetch(file, cluster, cluster + self._settings.inode_cluster, by)
-                else:
-                    yield from cache.fetch(file, address, address + block, by)
+                return self._read(address, left, by)
+            cache.pages.used(file, address, address + block)
+        return NOTHING
+
+    def _read(self, address: int, left: Iterator[int], by: Account) -> Generator[Any, Any, None]:
+        """Read a block that is not in memory, and then what is not of those that are `left`."""
+        cache, block = self._cache, self._block
+        file = cache.device_file
+        if by.owed_s:
+            yield cache.pay(by)
+        if not self.in_memory(address):
+            self.reads += 1
+            pieces, cluster = self._groups.pieces_at(address), self._groups.cluster_at(address)
+            if pieces:
+                yield from self._read_pieces(pieces, by)
+            elif cluster is not None:
+                yield from cache.fetch(file, cluster, cluster + self._settings.inode_cluster, by)
+            else:
+                yield from cache.fetch(file, address, address + block, by)
+        yield from self.read(left, by)
 
     def _read_pieces(self, pieces: list[tuple[int, int]], by: Account) -> Generator[Any, Any, None]:
         """Read what is missing of the header of a group, piece by piece."""
@@ -104,29 +114,52 @@ class Metadata:
                     cache.device.submit(Request(READ, start, size, _ignored, FLUSHER_ISSUER))
                     cache.pages.add(cache.device_file, start, start + size)
 
-    def read_run(self, blocks: range, by: Account) -> Generator[Any, Any, None]:
+    def read_run(self, blocks: range, by: Account) -> Waits:
         """Read contiguous blocks together, as far as they are not in memory."""
         file = self._cache.device_file
         missing = [address for address in blocks if address < file.size and not self.in_memory(address)]
-        if missing:
-            self.reads += len(missing)
-            yield from self._cache.fetch(file, missing[0], missing[-1] + self._block, by)
+        if not missing:
+            return NOTHING
+        self.reads += len(missing)
+        return self._cache.fetch(file, missing[0], missing[-1] + self._block, by)
 
-    def change(self, addresses: Iterable[int], fresh: Collection[int], by: Account) -> Generator[Any, Any, None]:
+    def change(self, addresses: Iterable[int], fresh: Collection[int], by: Account) -> Waits:
         """Change blocks; the ones in `fresh` are new and not read before."""
         unique = dict.fromkeys((*addresses, *fresh))
-        blocks = [address - address % self._block for address in unique]
-        yield from self.read([address for address in blocks if address not in fresh], by)
-        yield from self._begin(unique, by)
+        block = self._block
+        blocks = [address - address % block for address in unique]
+        waits = self.read([address for address in blocks if address not in fresh] if fresh else blocks, by)
+        if waits is not NOTHING or self._held_back(unique):
+            return self._change(waits, unique, by)
         self.journal.change(unique)
+        return self._cache.throttle(by) if self._cache.memory.over_limit else NOTHING
+
+    def _change(self, waits: Waits, addresses: Collection[int], by: Account) -> Generator[Any, Any, None]:
+        """Change blocks when what is waited for has come."""
+        yield from waits
+        yield from self._begin(addresses, by)
+        self.journal.change(addresses)
         if self._cache.memory.over_limit:
             yield from self._cache.throttle(by)
 
-    def touch(self, address: int, by: Account) -> Generator[Any, Any, None]:
+    def touch(self, address: int, by: Account) -> Waits:
         """Change times in a block, for which nobody is held back."""
-        yield from self.read((address - address % self._block,), by)
-        yield from self._begin((address,), by)
-        self.journal.change((address,), times=True)
+        addresses = (address,)
+        waits = self.read((address - address % self._block,), by)
+        if waits is not NOTHING or self._held_back(addresses):
+            return self._touch(waits, addresses, by)
+        self.journal.change(addresses, times=True)
+        return NOTHING
+
+    def _touch(self, waits: Waits, addresses: Collection[int], by: Account) -> Generator[Any, Any, None]:
+        """Change times when what is waited for has come."""
+        yield from waits
+        yield from self._begin(addresses, by)
+        self.journal.change(addresses, times=True)
+
+    def _held_back(self, addresses: Collection[int]) -> bool:
+        """Whether who changes these blocks has to wait for the journal."""
+        return self.journal.full or self.journal.in_shadow(addresses) is not None
 
     def _begin(self, addresses: Collection[int], by: Account) -> Generator[Any, Any, None]:
         """Wait until the journal has room, and until it does not write these blocks."""

@@ -11,7 +11,7 @@ from ..core.request import DAEMON_ISSUER, WRITE_THROUGH
 from ..core.signal import Signal, fire_all
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
-from .journal import JournalArea
+from .journal import Journal, JournalArea
 from .log_items import LogItems
 from .settings import FileSystemSettings
 
@@ -27,7 +27,7 @@ _LOG_BIO = 128 * 1024
 """Contiguous bytes of the log that are written with one bio."""
 
 
-class RecordJournal:
+class RecordJournal(Journal):
     """A journal of records of the changes (Linux fs/xfs/xfs_log.c, fs/jfs/jfs_logmgr.c).
 
     Operations append records to a buffer in memory. A full buffer is written without anybody waiting for it, as long as

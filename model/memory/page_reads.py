@@ -12,7 +12,7 @@ from typing import Any
 from ..core.device import BlockedReaders, Device, RowQueue
 from ..core.engine import Engine
 from ..core.request import READ, Request
-from ..core.signal import Signal
+from ..core.signal import NOTHING, Signal, Waits
 from ..readahead import PAGE, ReadAhead
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import QUANTUM_S, Account
@@ -118,12 +118,11 @@ class PageReads(WriteBack):
         """Whether [start, end) is in memory."""
         return file.cached.run_from(start) >= end
 
-    def spend(self, seconds: float, by: Account) -> Generator[Any, Any, None]:
+    def spend(self, seconds: float, by: Account) -> Waits:
         """Charge CPU time, with what is owed already once it is enough."""
         by.cpu_s += seconds
         by.owed_s += seconds
-        if by.owed_s >= self.turn_s:
-            yield self.pay(by)
+        return (self.pay(by),) if by.owed_s >= self.turn_s else NOTHING
 
     def pay(self, by: Account) -> Any:
         """The event that ends when the CPU has done what is owed."""
@@ -219,7 +218,9 @@ class PageReads(WriteBack):
                 yield self.pay(by)
             position = read_ahead.read_to = stop
             if mapper is not None and self._engine._now >= file.atime_due_s:
-                yield from mapper.accessed(file, by)
+                waits = mapper.accessed(file, by)
+                if waits is not NOTHING:
+                    yield from waits
 
     def _submitting(self, locks: RowQueue, by: Account) -> Generator[Any, Any, None]:
         """Sleep in the submission of what waits for locked rows: nothing is copied meanwhile."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from math import inf
-from typing import TYPE_CHECKING
 
 from ..core.extents import ExtentSet
 from ..readahead import PageMarks
@@ -18,55 +17,69 @@ from ..readahead import PageMarks
 class ExtentMap:
     """Where the bytes of a file are: runs of file bytes at device addresses, in file order and without holes.
 
+    Most files are one run, which is one number: the lists are made for the second one.
+
     Attributes
     ----------
     size
         Bytes that have a place.
     """
 
-    __slots__ = ("_devices", "_starts", "size")
+    __slots__ = ("_devices", "_first", "_starts", "size")
 
     def __init__(self) -> None:
-        self._starts: list[int] = []
-        self._devices: list[int] = []
+        self._first = -1
+        self._starts: list[int] | None = None
+        self._devices: list[int] | None = None
         self.size = 0
 
     def __len__(self) -> int:
         """Number of runs."""
-        return len(self._starts)
+        return len(self._starts) if self._starts is not None else 1 if self._first >= 0 else 0
 
     @property
     def end_address(self) -> int:
         """Device address behind the last run; -1 for a file without a place."""
-        return self._devices[-1] + self.size - self._starts[-1] if self._starts else -1
+        starts, devices = self._starts, self._devices
+        if starts is not None and devices is not None:
+            return devices[-1] + self.size - starts[-1]
+        return self._first + self.size if self._first >= 0 else -1
 
     def append(self, address: int, size: int) -> None:
         """The next `size` bytes of the file lie at device `address`."""
-        if self._starts and address == self.end_address:
-            self.size += size
-            return
-        self._starts.append(self.size)
-        self._devices.append(address)
+        if self._first < 0:
+            self._first = address
+        elif address != self.end_address:
+            starts, devices = self._starts, self._devices
+            if starts is None or devices is None:
+                starts, devices = self._starts, self._devices = [0], [self._first]
+            starts.append(self.size)
+            devices.append(address)
         self.size += size
 
-    def pieces(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    def pieces(self, start: int, end: int) -> list[tuple[int, int, int]]:
         """[start, end) of the file as (file position, device address, bytes); only what has a place."""
+        if end > self.size:
+            end = self.size
+        if start >= end:
+            return []
         starts, devices = self._starts, self._devices
-        end = min(end, self.size)
+        if starts is None or devices is None:
+            return [(start, self._first + start, end - start)]
+        found = []
         i = bisect_right(starts, start) - 1
         while start < end:
-            stop = min(end, starts[i + 1] if i + 1 < len(starts) else end)
-            yield start, devices[i] + start - starts[i], stop - start
+            stop = end
+            if i + 1 < len(starts) and starts[i + 1] < end:
+                stop = starts[i + 1]
+            found.append((start, devices[i] + start - starts[i], stop - start))
             start = stop
             i += 1
+        return found
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """All runs as (device address, bytes)."""
-        for _, address, size in self.pieces(0, self.size):
-            yield address, size
-
-
-_MADE_WHEN_NEEDED = frozenset(("active", "cached", "dirty", "marks", "once", "pending"))
+        return iter([(address, size) for _, address, size in self.pieces(0, self.size)])
 
 
 class PagedFile:
@@ -80,48 +93,34 @@ class PagedFile:
         Bytes of the file.
     extents
         Where they are.
-    cached, pending, dirty
-        Bytes in memory (dirty ones included); being read; newer than on the device.
     writing_bytes
         Under write-back.
-    once, active
-        Bytes in memory that were used since they came to their list, and those on the active list
-        (:mod:`raidsim.model.memory.page_memory`).
     listed_runs
         Runs of it on the lists of the page memory.
     dirtied_at
         When it last became dirty (s); meaningless while it is clean.
     cursor
         Where the next write-back of it goes on.
-    marks
-        Of read-ahead.
     atime_due_s
         From when on reading it changes its access time; infinite where none is kept.
     """
 
     __slots__ = (
-        "active",
+        "_active",
+        "_cached",
+        "_dirty",
+        "_marks",
+        "_once",
+        "_pending",
         "atime_due_s",
-        "cached",
         "cursor",
         "dirtied_at",
-        "dirty",
         "extents",
         "listed_runs",
-        "marks",
         "name",
-        "once",
-        "pending",
         "size",
         "writing_bytes",
     )
-
-    cached: ExtentSet
-    pending: ExtentSet
-    dirty: ExtentSet
-    once: ExtentSet
-    active: ExtentSet
-    marks: PageMarks
 
     def __init__(self, name: str, size: int = 0) -> None:
         self.name = name
@@ -132,16 +131,62 @@ class PagedFile:
         self.dirtied_at = 0.0
         self.cursor = 0
         self.atime_due_s = inf
+        self._active: ExtentSet | None = None
+        self._cached: ExtentSet | None = None
+        self._dirty: ExtentSet | None = None
+        self._marks: PageMarks | None = None
+        self._once: ExtentSet | None = None
+        self._pending: ExtentSet | None = None
 
-    if not TYPE_CHECKING:
+    # Most files of a large tree are never in memory, and have no sets.
 
-        def __getattr__(self, name: str) -> object:
-            # Python asks only for a slot that is still empty. Most files of a large tree are never in memory.
-            if name not in _MADE_WHEN_NEEDED:
-                raise AttributeError(f"{type(self).__name__} has no {name!r}")
-            made = PageMarks() if name == "marks" else ExtentSet()
-            setattr(self, name, made)
-            return made
+    @property
+    def active(self) -> ExtentSet:
+        """Bytes in memory that are on the active list."""
+        found = self._active
+        if found is None:
+            found = self._active = ExtentSet()
+        return found
+
+    @property
+    def cached(self) -> ExtentSet:
+        """Bytes in memory."""
+        found = self._cached
+        if found is None:
+            found = self._cached = ExtentSet()
+        return found
+
+    @property
+    def dirty(self) -> ExtentSet:
+        """Bytes that are newer than on the device."""
+        found = self._dirty
+        if found is None:
+            found = self._dirty = ExtentSet()
+        return found
+
+    @property
+    def marks(self) -> PageMarks:
+        """Of read-ahead."""
+        found = self._marks
+        if found is None:
+            found = self._marks = PageMarks()
+        return found
+
+    @property
+    def once(self) -> ExtentSet:
+        """Bytes in memory that were used since they came to their list."""
+        found = self._once
+        if found is None:
+            found = self._once = ExtentSet()
+        return found
+
+    @property
+    def pending(self) -> ExtentSet:
+        """Bytes that are being read."""
+        found = self._pending
+        if found is None:
+            found = self._pending = ExtentSet()
+        return found
 
     def held_until(self, position: int) -> int:
         """See :meth:`~raidsim.model.readahead.HeldPages.held_until`."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any, Protocol
 
+from ..core.signal import Waits
 from ..files.description import Duration, PositiveSize, Size, Spec
 from ..tasks.cpu import QUANTUM_S, Account
 
@@ -23,10 +23,10 @@ class Mapper(Protocol):
     def mapped_until(self, file: Any, start: int, end: int) -> int:
         """How far from `start` towards `end` the file can be found without reading anything."""
 
-    def load_map(self, file: Any, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
+    def load_map(self, file: Any, start: int, end: int, by: Account) -> Waits:
         """Read it."""
 
-    def accessed(self, file: Any, by: Account) -> Generator[Any, Any, None]:
+    def accessed(self, file: Any, by: Account) -> Waits:
         """The file has been read: its access time changes."""
 
 

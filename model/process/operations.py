@@ -11,11 +11,12 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from ..core.errors import ModelError
+from ..core.signal import NOTHING, Waits
 from ..file_system import FileSystem
 from ..programs.operation import Kind, Loop, Operation
 from ..readahead import PAGE, ReadAhead
 from ..tasks.prices import NotedPrices
-from .process import IN_MEMORY, OpenFile, Phase, Process
+from .process import IN_MEMORY, Mount, OpenFile, Phase, Process
 
 Steps = Generator[Any, Any, None]
 """What a process of the simulation does and waits for."""
@@ -55,7 +56,10 @@ def execute(process: Process, operations: Iterable[Operation]) -> Steps:
             process.forked = operation.calls
         else:
             phase, spent = process.phases[-1], process.cpu_s
-            yield from _do(process, operation)
+            waits = _do(process, operation)
+            if waits is not NOTHING:
+                yield from waits
+            process.reading = None
             if process.timing:
                 phase.cpu_s += process.cpu_s - spent
                 phase.ended = process.engine.now
@@ -66,36 +70,55 @@ def execute(process: Process, operations: Iterable[Operation]) -> Steps:
         process.look_at_clock()
 
 
-def _do(process: Process, operation: Operation) -> Steps:
+def _do(process: Process, operation: Operation) -> Waits:
     """Do one operation, by its kind."""
     kind = operation.kind
     act = _ON_DATA.get(kind)
     if act is not None:
-        yield from act(process, operation)
-    elif kind is not Kind.SEEK:
-        phase = process.phases[-1]
-        path = process.path(operation.file)
-        if not path.startswith(IN_MEMORY):
-            on_name = _ON_NAMES.get(kind)
-            if on_name is None:
-                raise ModelError(f"{kind} on {path}: no process does this")
-            mount, inside = process.place(path)
-            yield from on_name(process, mount.file_system, inside, operation)
-        phase.operations += operation.calls if process.timing else 0
+        return act(process, operation)
+    if kind is Kind.SEEK:
+        return NOTHING
+    phase, path = process.phases[-1], process.path(operation.file)
+    waits = NOTHING
+    if not path.startswith(IN_MEMORY):
+        on_name = _ON_NAMES.get(kind)
+        if on_name is None:
+            raise ModelError(f"{kind} on {path}: no process does this")
+        mount, inside = process.place(path)
+        waits = on_name(process, mount.file_system, inside, operation)
+    if waits is not NOTHING:
+        return _counted(waits, process, phase, operation.calls)
+    if process.timing:
+        phase.operations += operation.calls
+    return NOTHING
+
+
+def _counted(waits: Waits, process: Process, phase: Phase, calls: int) -> Steps:
+    """Count operations when they are over."""
+    yield from waits
+    phase.operations += calls if process.timing else 0
+
+
+def _owed(process: Process, seconds: float) -> Waits:
+    """Charge CPU time, and wait for what is owed once it is enough."""
+    return (process.pay(),) if process.spend(seconds) else NOTHING
 
 
 # Open files
 
 
-def _open(process: Process, operation: Operation) -> Steps:
+def _open(process: Process, operation: Operation) -> Waits:
     path, flags = process.path(operation.file), operation.flags
     if path.startswith((IN_MEMORY, _DEVICES)):
-        return
+        return NOTHING
     mount, inside = process.place(path)
-    system = mount.file_system
     if "O_DIRECTORY" in flags:
-        yield from system.stat(inside, process)
-        return
+        return mount.file_system.stat(inside, process)
+    return _open_file(process, mount, path, inside, flags)
+
+
+def _open_file(process: Process, mount: Mount, path: str, inside: str, flags: str) -> Steps:
+    system = mount.file_system
     if "O_TRUNC" in flags and system.exists(inside):
         yield from system.unlink(inside, process)
     if "O_CREAT" in flags and not system.exists(inside):
@@ -106,10 +129,9 @@ def _open(process: Process, operation: Operation) -> Steps:
     process.files[path] = OpenFile(mount, file)
 
 
-def _close(process: Process, operation: Operation) -> Steps:
+def _close(process: Process, operation: Operation) -> Waits:
     opened = process.files.pop(process.path(operation.file), None)
-    if opened is not None:
-        yield from opened.mount.file_system.close(opened.file, process)
+    return NOTHING if opened is None else opened.mount.file_system.close(opened.file, process)
 
 
 def _fsync(process: Process, operation: Operation) -> Steps:
@@ -122,36 +144,26 @@ def _fsync(process: Process, operation: Operation) -> Steps:
 
 def _loop_s_per_byte(prices: NotedPrices, loop: Loop) -> float:
     """What a byte costs in the loop of the program that moves the data (s)."""
-    if loop == "putc":
-        return prices.putc_s_per_byte
-    if loop == "getc":
-        return prices.getc_s_per_byte
-    return 0.0
+    return prices.putc_s_per_byte if loop == "putc" else prices.getc_s_per_byte
 
 
-def _read(process: Process, operation: Operation) -> Steps:
+def _read(process: Process, operation: Operation) -> Waits:
     prices, phase = process.host.prices, process.phases[-1]
     path, size, call = process.path(operation.file), operation.size, operation.call_bytes
     if path.startswith(_DEVICES):
-        if process.spend(size * prices.copy_s_per_byte):
-            yield process.pay()
-        return
+        return _owed(process, size * prices.copy_s_per_byte)
     if not size:
-        if process.spend(operation.calls * prices.file_read_s):
-            yield process.pay()
-        return
+        return _owed(process, operation.calls * prices.file_read_s)
     phase.bytes += size
     per_byte = operation.calls * prices.file_read_s / size + prices.read_copy_s_per_byte(call)
-    per_byte += _loop_s_per_byte(prices, operation.loop)
+    if operation.loop:
+        per_byte += _loop_s_per_byte(prices, operation.loop)
     if path.startswith(IN_MEMORY):
-        if process.spend(size * per_byte):
-            yield process.pay()
-        return
+        return _owed(process, size * per_byte)
     opened = process.files[path]
     start, end = operation.offset, min(operation.offset + size, opened.file.size)
     process.reading = (_read_ahead(opened), start, end)
-    yield from _read_file(process, opened, start, end, per_byte, call)
-    process.reading = None
+    return _read_file(process, opened, start, end, per_byte, call)
 
 
 def _read_ahead(opened: OpenFile) -> ReadAhead:
@@ -162,24 +174,23 @@ def _read_ahead(opened: OpenFile) -> ReadAhead:
 
 def _read_file(process: Process, opened: OpenFile, start: int, end: int, per_byte: float, call: int) -> Steps:
     cache, file, system = opened.mount.cache, opened.file, opened.mount.file_system
-    yield from cache.read(file, _read_ahead(opened), start, min(end, file.size), process, per_byte, call, system)
+    return cache.read(file, _read_ahead(opened), start, min(end, file.size), process, per_byte, call, system)
 
 
-def _write(process: Process, operation: Operation) -> Steps:
+def _write(process: Process, operation: Operation) -> Waits:
     prices, phase = process.host.prices, process.phases[-1]
     path, size = process.path(operation.file), operation.size
     if path.startswith(_DEVICES):
-        return
+        return NOTHING
     phase.bytes += size
     if not size:
-        if process.spend(operation.calls * prices.file_write_s):
-            yield process.pay()
-        return
+        return _owed(process, operation.calls * prices.file_write_s)
     copy_s = prices.write_copy_s_per_byte(operation.call_bytes)
     per_byte = operation.calls * prices.file_write_s / size + copy_s
-    per_byte += _loop_s_per_byte(prices, operation.loop)
+    if operation.loop:
+        per_byte += _loop_s_per_byte(prices, operation.loop)
     opened = process.files[path]
-    yield from _write_file(process, opened, operation.offset, operation.offset + size, per_byte, copy_s)
+    return _write_file(process, opened, operation.offset, operation.offset + size, per_byte, copy_s)
 
 
 def _write_file(
@@ -210,11 +221,15 @@ def _write_file(
         if turns.side_by_side and cache.interleaves:
             start = yield from _write_beside(process, opened, start, end, per_byte, copy_s)
             continue
-        stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)
+        stop = start - start % _SLICE_BYTES + _SLICE_BYTES
+        if stop > end:
+            stop = end
         process.spend((stop - start) * per_byte + (stop - start) / PAGE * page_s)
         if process.owed_s >= cache.turn_s:
             yield process.pay()
-        yield from system.written(file, stop, process)
+        waits = system.written(file, stop, process)
+        if waits is not NOTHING:
+            yield from waits
         dirtied = cache.mark_dirty(file, start, stop)
         if in_order and cache.write_behind_bytes:
             yield from cache.write_behind(file, start, stop, process)
@@ -284,35 +299,32 @@ def _rewrite(process: Process, operation: Operation) -> Steps:
 # Names
 
 
-def _unlink(process: Process, system: FileSystem, path: str, _: Operation) -> Steps:
-    if system.exists(path):
-        yield from system.unlink(path, process)
+def _unlink(process: Process, system: FileSystem, path: str, _: Operation) -> Waits:
+    return system.unlink(path, process) if system.exists(path) else NOTHING
 
 
-def _mkdir(process: Process, system: FileSystem, path: str, _: Operation) -> Steps:
-    if not system.exists(path):
-        yield from system.mkdir(path, process)
+def _mkdir(process: Process, system: FileSystem, path: str, _: Operation) -> Waits:
+    return NOTHING if system.exists(path) else system.mkdir(path, process)
 
 
-def _rmdir(process: Process, system: FileSystem, path: str, _: Operation) -> Steps:
-    yield from system.rmdir(path, process)
+def _rmdir(process: Process, system: FileSystem, path: str, _: Operation) -> Waits:
+    return system.rmdir(path, process)
 
 
-def _stat(process: Process, system: FileSystem, path: str, _: Operation) -> Steps:
-    yield from system.stat(path, process)
+def _stat(process: Process, system: FileSystem, path: str, _: Operation) -> Waits:
+    return system.stat(path, process)
 
 
-def _list(process: Process, system: FileSystem, path: str, operation: Operation) -> Steps:
-    if not operation.offset:
-        yield from system.list_directory(path, process)
+def _list(process: Process, system: FileSystem, path: str, operation: Operation) -> Waits:
+    return NOTHING if operation.offset else system.list_directory(path, process)
 
 
-def _set_attributes(process: Process, system: FileSystem, path: str, _: Operation) -> Steps:
-    yield from system.set_attributes(path, process)
+def _set_attributes(process: Process, system: FileSystem, path: str, _: Operation) -> Waits:
+    return system.set_attributes(path, process)
 
 
-def _sync(process: Process, system: FileSystem, _: str, __: Operation) -> Steps:
-    yield from system.sync(process)
+def _sync(process: Process, system: FileSystem, _: str, __: Operation) -> Waits:
+    return system.sync(process)
 
 
 # Other processes
@@ -361,7 +373,7 @@ def _start_children(process: Process) -> None:
     process.forked = 0
 
 
-_ON_DATA: dict[Kind, Callable[[Process, Operation], Steps]] = {
+_ON_DATA: dict[Kind, Callable[[Process, Operation], Waits]] = {
     Kind.READ: _read,
     Kind.WRITE: _write,
     Kind.REWRITE: _rewrite,
@@ -373,7 +385,7 @@ _ON_DATA: dict[Kind, Callable[[Process, Operation], Steps]] = {
     Kind.HEAR: _hear,
     Kind.WAIT: _wait,
 }
-_ON_NAMES: dict[Kind, Callable[[Process, FileSystem, str, Operation], Steps]] = {
+_ON_NAMES: dict[Kind, Callable[[Process, FileSystem, str, Operation], Waits]] = {
     Kind.UNLINK: _unlink,
     Kind.MKDIR: _mkdir,
     Kind.RMDIR: _rmdir,

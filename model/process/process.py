@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..core.engine import Engine
+from ..core.errors import ModelError
 from ..file_system import File, FileSystem
 from ..memory.page_cache import PageCache
 from ..memory.pipe import Pipe
@@ -161,12 +162,19 @@ class Process:
 
     def path(self, name: str) -> str:
         """A program's name for a file as an absolute path."""
-        return name if name.startswith("/") else f"{self.root}{name.removeprefix('./')}"
+        if name.startswith("/"):
+            return name
+        return self.root + (name[2:] if name.startswith("./") else name)
 
     def place(self, path: str) -> tuple[Mount, str]:
         """The file system a path is on, and the path below its mount point."""
-        point = max((point for point in self.mounts if path.startswith(point)), key=len)
-        return self.mounts[point], path[len(point) :].lstrip("/")
+        best, found = "", None
+        for point, mount in self.mounts.items():
+            if path.startswith(point) and (found is None or len(point) > len(best)):
+                best, found = point, mount
+        if found is None:
+            raise ModelError(f"{path}: is on no file system")
+        return found, path[len(best) :].lstrip("/")
 
     def spend(self, seconds: float) -> bool:
         """Charge CPU time; whether it is time to :meth:`pay`."""

@@ -13,7 +13,9 @@ PAGE: Final = 4096
 class HeldPages(Protocol):
     """What a policy can see of the page cache of its file: pages in memory or being read, and marks on them."""
 
-    marks: PageMarks
+    @property
+    def marks(self) -> PageMarks:
+        """Marks on the pages."""
 
     def held_until(self, position: int) -> int:
         """End of the run of held pages that holds the byte at `position`; `position` itself if none does."""

@@ -12,6 +12,7 @@ from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.core.signal import Waits
 from raidsim.model.file_system import (
     Directory,
     File,
@@ -64,6 +65,11 @@ class Program:
         self.owed_s = 0.0
 
 
+def all_of(operation: Waits) -> Generator[Any, Any, Any]:
+    """A process that does an operation, which may have nothing to wait for; its value is that of the operation."""
+    return (yield from operation)
+
+
 class Machine:
     """A file system with all that it needs."""
 
@@ -94,9 +100,9 @@ class Machine:
         )
         self.program = Program()
 
-    def do(self, operation: Generator[Any, Any, Any]) -> Any:
+    def do(self, operation: Waits) -> Any:
         """Run one operation to its end."""
-        process = self.engine.spawn(operation)
+        process = self.engine.spawn(all_of(operation))
         self.engine.run(process)
         self.engine.run(self.cache.pay(self.program))
         return process.value

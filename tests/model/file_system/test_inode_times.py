@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from raidsim.model.core.request import WRITE
+from raidsim.model.core.signal import Waits
 from raidsim.model.file_system import File, FileSystem
 from raidsim.model.file_system.block_journal import BlockJournal
 from raidsim.model.file_system.metadata import Metadata
@@ -118,7 +119,7 @@ def test_two_readers_change_the_inode_as_often_as_one(monkeypatch: pytest.Monkey
     touched: list[int] = []
     touch = Metadata.touch
 
-    def counted(self: Metadata, address: int, by: Account) -> Iterator[Any]:
+    def counted(self: Metadata, address: int, by: Account) -> Waits:
         touched.append(address)
         return touch(self, address, by)
 

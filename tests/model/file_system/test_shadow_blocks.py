@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from raidsim.tests.model.file_system.test_file_system import BLOCK, KIB, SERVICE_S, Machine
+from raidsim.tests.model.file_system.test_file_system import BLOCK, KIB, SERVICE_S, Machine, all_of
 
 FILE, BESIDE, ELSEWHERE = "a/f", "a/g", "b"
 
@@ -49,7 +49,7 @@ class Committing:
         nodes = [system.place_directory(path) if path == ELSEWHERE else system.file(path) for path in paths]
         began, machine.program.owed_s = machine.engine.now, owed * SERVICE_S
         changed = system.metadata.change([node.inode for node in nodes], (), machine.program)
-        machine.engine.run(machine.engine.spawn(changed))
+        machine.engine.run(machine.engine.spawn(all_of(changed)))
         return (machine.engine.now - began) / SERVICE_S
 
 

@@ -69,14 +69,13 @@ def test_held_pages_are_those_in_memory_and_on_their_way() -> None:
 
 
 def test_sets_are_made_when_they_are_needed() -> None:
-    """Protects large trees: a file that was never in memory has no sets; an unknown attribute is still an error."""
+    """Protects large trees: a file that was never in memory has no sets; one that is asked for stays the same."""
     file = PagedFile("f")
-    with pytest.raises(AttributeError):
-        object.__getattribute__(file, "cached")
-    assert not file.cached
-    assert object.__getattribute__(file, "cached") is file.cached
-    with pytest.raises(AttributeError, match="no 'colour'"):
-        getattr(file, "colour")  # noqa: B009
+    names = ("active", "cached", "dirty", "marks", "once", "pending")
+    assert [getattr(file, f"_{name}") for name in names] == [None] * len(names)
+    for name in names:
+        assert not list(getattr(file, name)) if name != "marks" else 0 not in file.marks
+        assert getattr(file, name) is getattr(file, f"_{name}")
 
 
 def test_bytes_without_a_place_cannot_be_written() -> None:
