@@ -111,13 +111,16 @@ class Fit:
         """Standard deviations of ln(factor) before the fit."""
         return self._sd
 
-    def optimum(self, start: Vector | None = None, random: np.random.Generator | None = None) -> Optimum:
+    def optimum(
+        self, start: Vector | None = None, random: np.random.Generator | None = None, before: Optimum | None = None
+    ) -> Optimum:
         """Search for the best parameters, from those of the study unless others are given.
 
         Where gradients cost little there is a second search, from a draw of the priors by `random`, and others from
-        points in other minima (:mod:`.other_minima`); the best end is kept. Where they are expensive, only runs on raw
-        devices are searched like that, and before the others. At the end, parameters that the cells do not determine go
-        back to their priors (:mod:`.undetermined`).
+        points in other minima (:mod:`.other_minima`); the best end is kept. Where they are expensive, other minima are
+        looked for once, and if there are programs and runs on raw devices, only in the latter and before the others.
+        Such a search that has stopped `before` its end goes on with the slopes it has learnt. At the end, parameters
+        that the cells do not determine go back to their priors (:mod:`.undetermined`).
 
         Raises
         ------
@@ -131,9 +134,14 @@ class Fit:
         self._steps = 0
         search = self._search(self._problem)
         if not search.is_cheap:
+            if before is not None:
+                return self._settle_undetermined(search.run(before.theta, before.slopes))
             begin = self._from_raw_devices(begin)
             self._know_chance(self._problem, begin)
-            return self._settle_undetermined(search.run(begin))
+            found = search.run(begin)
+            if search.is_of_one_kind:
+                found = self._best_minimum(self._problem, found, _MOST_MINIMA_EXPENSIVE)
+            return self._settle_undetermined(found)
         self._know_chance(self._problem, begin)
         found = search.run(begin)
         random = np.random.default_rng(SECOND_SEED) if random is None else random

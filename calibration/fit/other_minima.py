@@ -14,7 +14,7 @@ runs on raw devices are moved.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -84,16 +84,21 @@ def look_around(problem: Problem, responses: Responses, optimum: Optimum, sample
     alone: list[tuple[Place, float]] = []
     together: list[tuple[Place, float]] = []
     moved: list[tuple[Vector, float]] = []
-    for parameter in np.flatnonzero(np.any(list(users.values()), axis=0)):
+    parameters = [int(each) for each in np.flatnonzero(np.any(list(users.values()), axis=0))]
+    values = {each: _values_of(problem, optimum, each) for each in parameters}
+    thetas = [_moved(optimum.theta, each, value) for each in parameters for value in values[each]]
+    simulated = iter(responses.at(thetas, problem.near, sample))
+    for parameter in parameters:
         chance = CHANCE * math.sqrt(np.count_nonzero([users[cell.run][parameter] for cell in problem.cells]))
-        by_itself, with_others = _near_places(problem, responses, optimum, at_end, int(parameter), sample)
+        known = {value: next(simulated) for value in values[parameter]}
+        by_itself, with_others = _near_places(problem, optimum, at_end, parameter, known)
         moved += [(place.theta, place.cost - reached) for place in by_itself[::2]]
         alone += [(place, chance) for place in by_itself if place.cost < reached - chance]
         together += [(place, chance) for place in with_others if place.cost < reached - chance]
     best = [each for places in (alone, together) for each in sorted(places, key=_promised)[:_SIMULATED]]
     found = []
-    simulated = responses.at([place.theta for place, _ in best], problem.near, sample)
-    for (place, chance), logs in zip(best, simulated, strict=True):
+    again = responses.at([place.theta for place, _ in best], problem.near, sample)
+    for (place, chance), logs in zip(best, again, strict=True):
         if not isinstance(logs, InputError) and (least := _cost(problem, logs, place.theta)) < reached - chance:
             found.append(replace(place, cost=least))
     return Look(min(found, key=lambda place: place.cost, default=None), tuple(moved))
@@ -122,17 +127,19 @@ def _promised(place: tuple[Place, float]) -> float:
 
 
 def _near_places(
-    problem: Problem, responses: Responses, optimum: Optimum, at_end: Vector, parameter: int, sample: Sample
+    problem: Problem,
+    optimum: Optimum,
+    at_end: Vector,
+    parameter: int,
+    simulated: Mapping[float, Vector | InputError],
 ) -> tuple[list[Place], list[Place]]:
     """The best near each place that one parameter is moved to.
 
-    If that parameter moves on alone, each place itself and the best point near it in turn; and if all do.
+    If that parameter moves on alone, each place itself and the best point near it in turn; and if all do. `simulated`
+    are the cells at each place, by the parameter's value there.
     """
-    sd, here = problem.prior_sd[parameter], float(optimum.theta[parameter])
-    values = _values(here, sd, float(problem.bound[parameter]))
-    thetas = [_moved(optimum.theta, parameter, value) for value in values]
-    moved = zip(values, responses.at(thetas, problem.near, sample), strict=True)
-    known = {here: at_end} | {value: logs for value, logs in moved if not isinstance(logs, InputError)}
+    here = float(optimum.theta[parameter])
+    known = {here: at_end} | {value: logs for value, logs in simulated.items() if not isinstance(logs, InputError)}
     if len(known) < 2:
         return [], []
     along = np.array(sorted(known))
@@ -154,6 +161,11 @@ def _near_places(
         step, gain = best_step(problem, rows, by_id, theta, _NEAR)
         together.append(Place(theta + step, reached - gain, rows))
     return alone, together
+
+
+def _values_of(problem: Problem, optimum: Optimum, parameter: int) -> list[float]:
+    here, sd = float(optimum.theta[parameter]), float(problem.prior_sd[parameter])
+    return _values(here, sd, float(problem.bound[parameter]))
 
 
 def _values(here: float, sd: float, bound: float) -> list[float]:

@@ -18,8 +18,8 @@ different fidelity are combined so; Alexandrov and others, Structural Optimizati
 not confirm its steps, another round begins there.
 
 Slopes that were taken far away, and have learnt from steps since, can report a false end: they spread the error of a
-step over parameters by guess. Where gradients cost little (:data:`FEW_SIMULATIONS`), a search ends only if slopes taken
-at its end confirm it.
+step over parameters by guess. Where gradients cost little (:data:`FEW_SIMULATIONS`, :data:`CHEAP_EVENTS`), a search
+ends only if slopes taken at its end confirm it.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ FEW_SIMULATIONS = 100
 """Slopes are cheap if those of all runs take at most this many simulations."""
 RAW_SHARE = 0.25
 """What one of a run on raw devices counts as, which takes a tenth of a second; programs on files take seconds."""
+CHEAP_EVENTS = 2_500_000
+"""Slopes are cheap if their simulations take at most this number of events, too: some 20 s of one core."""
 MOST_STEPS_CHEAP, MOST_JACOBIANS_CHEAP = 30, 3
 """The same for all runs, where slopes are cheap."""
 PREDICTED = 0.25
@@ -137,7 +139,9 @@ class Search:
     Attributes
     ----------
     is_cheap
-        Whether slopes are (:data:`FEW_SIMULATIONS`).
+        Whether slopes are (:data:`FEW_SIMULATIONS`, :data:`CHEAP_EVENTS`).
+    is_of_one_kind
+        Whether all runs are programs, or none is.
     """
 
     def __init__(self, problem: Problem, responses: Responses, rows: Rows, samples: tuple[Sample, Sample]) -> None:
@@ -149,13 +153,16 @@ class Search:
         self._slopes = Slopes(uses, problem.noise)
         weights = [1.0 if run in problem.programs else RAW_SHARE for run in uses]
         counts = [np.count_nonzero(each) for each in uses.values()]
-        self.is_cheap = float(np.dot(weights, counts)) <= FEW_SIMULATIONS
+        events = responses.events(self._runs, samples[0])
+        effort = sum(int(count) * events[run] for run, count in zip(uses, counts, strict=True))
+        self.is_cheap = float(np.dot(weights, counts)) <= FEW_SIMULATIONS and effort <= CHEAP_EVENTS
         self._samples = samples
         self._length: dict[str, float] = {}
         self._most_steps = MOST_STEPS_CHEAP if self.is_cheap else MOST_STEPS
         self._most_jacobians = MOST_JACOBIANS_CHEAP if self.is_cheap else MOST_JACOBIANS
         raw = set(self._runs) - problem.programs
-        self._settled: set[str] = raw if not self.is_cheap and len(raw) < len(self._runs) else set()
+        self.is_of_one_kind = not raw or len(raw) == len(self._runs)
+        self._settled: set[str] = set() if self.is_cheap or self.is_of_one_kind else raw
         self._taken_at: Vector | None = None
         self._known: dict[str, list[tuple[Vector, dict[str, float]]]] = {}
         self._jacobians = 0

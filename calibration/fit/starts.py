@@ -2,8 +2,9 @@
 
 The first begins at the study's own values or those of a profile, the others at draws from the priors. With a fixed
 seed the draws are the same every time. A search that stops before its end goes on from there, once, with slopes that
-are taken there. Where searches end in different places that fit about as well, the errors are
-widened until they hold these too: the curvature at one of them knows nothing of another.
+are taken there, or, where these are expensive, with those that it has learnt. Where searches end in different places
+that fit about as well, the errors are widened until they hold these too: the curvature at one of them knows nothing of
+another.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ def _to_its_end(fit: Fit, start: Vector | None, random: np.random.Generator | No
     found = fit.optimum(start, random)
     if not found.converged:
         with suppress(InputError):  # an impossible machine on the way: there is nothing to compare
-            more = fit.optimum(found.theta, random)
+            more = fit.optimum(found.theta, random, found)
             tried = found.evaluations + more.evaluations
             better = more if more.cost < found.cost else found
             found = replace(better, start=found.start, evaluations=tried)

@@ -1,9 +1,9 @@
 """Puts parameters that the cells do not determine back to their priors, at the end of a search.
 
 A search stops where the next step would gain no more than chance. On its way it also moves parameters that no cell
-determines, because its slopes have learnt from the noise of earlier steps. So each parameter whose error is nearly its
-prior's is put back, one after the other, and stays there if the cost, priors included, is no larger then. A run that
-does not depend on it is not simulated again.
+determines, because its slopes have learnt from the noise of earlier steps. So all parameters whose error is nearly
+their prior's are put back together, and stay there if the cost, priors included, is no larger then. If it is larger,
+each half of them is tried, and so on. A run that does not depend on them is not simulated again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...model.core.errors import InputError
 from ...scenarios.running.base.sample import Sample
@@ -21,7 +22,7 @@ from .search import Optimum
 
 
 def settle_undetermined(problem: Problem, responses: Responses, found: Optimum, covariance: Matrix) -> Optimum:
-    """Return the end of a search with undetermined parameters at their priors, each if that costs nothing.
+    """Return the end of a search with undetermined parameters at their priors, where that costs nothing.
 
     Parameters
     ----------
@@ -34,15 +35,23 @@ def settle_undetermined(problem: Problem, responses: Responses, found: Optimum, 
     """
     errors = np.sqrt(np.diag(covariance))
     untold = (errors > UNDETERMINED * problem.prior_sd) & (found.theta != 0.0)
-    for parameter in np.flatnonzero(untold):
-        theta = found.theta.copy()
-        theta[parameter] = 0.0
-        logs = responses.at([theta], problem.near, Sample())[0]
-        if isinstance(logs, InputError):
-            continue
+    return _settled(problem, responses, found, np.flatnonzero(untold))
+
+
+def _settled(problem: Problem, responses: Responses, found: Optimum, group: NDArray[np.int_]) -> Optimum:
+    """The end with a group of parameters at their priors, or those of its parts that fit no worse there."""
+    if not len(group):
+        return found
+    theta = found.theta.copy()
+    theta[group] = 0.0
+    logs = responses.at([theta], problem.near, Sample())[0]
+    if not isinstance(logs, InputError):
         by_id = {cell.id: float(log) for cell, log in zip(problem.near, logs, strict=True)}
         there = cost(problem.residuals(problem.levels(by_id, theta)))
         found = replace(found, evaluations=found.evaluations + 1)
         if there <= found.cost:
-            found = replace(found, theta=theta, cost=there, logs=by_id)
+            return replace(found, theta=theta, cost=there, logs=by_id)
+    if len(group) > 1:
+        for half in np.array_split(group, 2):
+            found = _settled(problem, responses, found, half)
     return found

@@ -153,6 +153,14 @@ class Responses:
                     own[run][column] = not same_but_for(scenario, moved, read[run])
         return {run: np.any([own[each] for each in (*self.study.earlier(run), run)], axis=0) for run in asked}
 
+    def events(self, runs: Sequence[str], sample: Sample) -> dict[str, int]:
+        """Events that the simulation of each run takes, at the study's own values; 0 where the model refuses it."""
+        scenarios = {run: self._possible_scenario(np.zeros(len(self.study.parameters)), run) for run in runs}
+        possible = {run: scenario for run, scenario in scenarios.items() if scenario is not None}
+        outcomes = self._evaluator.outcomes(list(possible.values()), self._scaled(sample))
+        found = dict(zip(possible, outcomes, strict=True))
+        return {run: each.events if isinstance(each := found.get(run), Prediction) else 0 for run in runs}
+
     def _prices_read(self, scenarios: Sequence[ScenarioSpec | None], sample: Sample) -> dict[str, frozenset[str]]:
         """The prices of work that the simulation of each possible scenario reads, by its name."""
         possible = [scenario for scenario in scenarios if scenario is not None]

@@ -86,6 +86,9 @@ class StandIn(Responses):
     def users(self, runs: Sequence[str], step: float, sample: Sample) -> dict[str, NDArray[np.bool_]]:
         return {run: np.ones(len(self.study.parameters), dtype=bool) for run in runs}
 
+    def events(self, runs: Sequence[str], sample: Sample) -> dict[str, int]:
+        return dict.fromkeys(runs, 0)
+
 
 def stand_in_fit(
     study: StudySpec, model: Model, refuses: Callable[[Vector], bool] = lambda theta: False, short: float = 0.0
