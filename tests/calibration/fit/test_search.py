@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from raidsim.calibration.fit import fit as fit_module
 from raidsim.calibration.fit import search as search_module
 from raidsim.calibration.fit.search import Optimum, Search
 from raidsim.calibration.simulation.responses import Vector
@@ -62,6 +63,7 @@ def test_it_costs_a_few_slopes_more(monkeypatch: pytest.MonkeyPatch) -> None:
 def _with_short_runs_off(monkeypatch: pytest.MonkeyPatch, few: int) -> tuple[Optimum, int]:
     """Where a search ends if short runs give 10 % more than those of predictions, and how many of these it took."""
     monkeypatch.setattr(search_module, "FEW_SIMULATIONS", few)
+    monkeypatch.setattr(fit_module, "_MOST_MINIMA_EXPENSIVE", 0)
     fit, responses = stand_in_fit(stand_in_study(winding(TRUE), len(BASE)), winding, short=0.1)
     found = fit.optimum(np.zeros(2))
     return found, responses.samples.count(Sample())
@@ -97,6 +99,7 @@ def folded(theta: Vector) -> Vector:
 def _wrong_side(monkeypatch: pytest.MonkeyPatch, few: int) -> Optimum:
     """Where a fit ends that begins at the wrong one of two optima."""
     monkeypatch.setattr(search_module, "FEW_SIMULATIONS", few)
+    monkeypatch.setattr(fit_module, "_MOST_MINIMA_EXPENSIVE", 0)
     fit, _ = stand_in_fit(stand_in_study(folded(np.array([0.3, 0.0])), len(BASE)), folded)
     return fit.optimum(np.array([-0.3, 0.0]), np.random.default_rng(1))
 
