@@ -8,14 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..calibration.fio_study.study import FioStudy
-from ..calibration.fit.choices import try_all, with_choice
-from ..calibration.fit.fit import Fit
-from ..calibration.fit.profile import data_fingerprint
-from ..calibration.fit.profile_likelihood import profile_limits
 from ..calibration.fit.report import Calibrated
-from ..calibration.fit.starts import SEED, search_from
-from ..calibration.simulation.responses import Vector
-from ..calibration.study.study import StudySpec, chosen_studies, load_study
+from ..calibration.fit.starts import SEED
+from ..calibration.study.study import chosen_studies, load_study
 from ..model.core.errors import InputError
 from ..scenarios.documents.document import document_from
 from ..scenarios.documents.text import plain_text
@@ -23,8 +18,8 @@ from ..validation.prediction.comparison import Compared, StudyComparison, summar
 from ..validation.report.report import Report, report
 from .base import Drawn, Value
 from .scenario import Scenario
+from .support.fitting import calibrated
 from .support.predicting import predict_studies
-from .support.progress import progress_bar
 from .support.unfinished import evaluating
 
 if TYPE_CHECKING:
@@ -277,31 +272,3 @@ def calibrate(
         raise InputError("calibrate", f"{study}, which is no folder, with machine or drive", "expected: a folder")
     spec = load_study(str(study)) if own is None else own.study
     return Calibration(calibrated(spec, starts, seed, workers=workers, progress=progress), own)
-
-
-def calibrated(
-    study: StudySpec,
-    starts: int = 1,
-    seed: int = SEED,
-    begin: Vector | None = None,
-    asked: Sequence[str] = (),
-    choices: Mapping[str, list[str]] | None = None,
-    workers: int | None = None,
-    progress: bool = True,
-) -> Calibrated:
-    """Fit a study; `asked` are parameters whose intervals by profile likelihood are wanted."""
-    given = dict(choices or {})
-    names = [parameter.name for parameter in study.parameters]
-    work = (data_fingerprint(study), starts, seed, None if begin is None else begin.tolist(), list(asked), given)
-    with (
-        evaluating(workers, "calibrate", *work) as evaluator,
-        progress_bar(f"calibrating {study.id}", shown=progress) as told,
-    ):
-        tried = try_all(study, given, lambda each: Fit(each, evaluator, told).optimum()) if given else []
-        if tried:
-            study = with_choice(study, tried[0].chosen)
-        fit = Fit(study, evaluator, told)
-        searches = search_from(fit, starts, seed, begin)
-        profile = fit.profile(searches.best, searches.widened(fit.covariance(searches.best)))
-        limits = {name: profile_limits(fit, searches.best, names.index(name)) for name in dict.fromkeys(asked)}
-    return Calibrated(study, profile, searches, limits, tuple(tried))

@@ -48,6 +48,7 @@ FEW = 8
 """Parameters that are moved one by one for the runs on raw devices that nothing was fitted to; with more they are
 drawn, as for programs."""
 
+MANY_STARTS = 3
 SECOND_SEED = 1965
 """Of the draw that a study's second search begins at, unless it is given."""
 _MOST_MINIMA, _MOST_MINIMA_EXPENSIVE = 2, 1
@@ -96,7 +97,7 @@ class Fit:
         self._problem = Problem(study)
         self._sd = self._problem.prior_sd
         self._chance_known: set[str] = set()
-        self._simulated = evaluator.simulated
+        self._simulated, self._events = evaluator.simulated, evaluator.events
         self._steps = 0
         self._begun = 0
         self._shown = 0
@@ -105,6 +106,11 @@ class Fit:
     def run(self) -> Profile:
         """Fit, and evaluate the sensitivities of all cells."""
         return self.profile(self.optimum())
+
+    @property
+    def usual_starts(self) -> int:
+        """How many searches are worth their time: several where slopes cost little."""
+        return MANY_STARTS if self._problem.fitted and self._search(self._problem).is_cheap else 1
 
     @property
     def prior_sd(self) -> Vector:
@@ -231,6 +237,7 @@ class Fit:
             message=optimum.message,
             cost=optimum.cost,
             evaluations=optimum.evaluations,
+            events=self._evaluator.events - self._events,
         )
 
     def discrepancy(self, optimum: Optimum) -> float:

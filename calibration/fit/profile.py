@@ -23,6 +23,8 @@ BOUND_SD = 3.0
 """Parameters stay within as many prior standard deviations."""
 UNDETERMINED = 0.9
 """A parameter whose error is more than this share of its prior's is one that the cells say next to nothing of."""
+DOES_NOT_FIT = 0.3
+"""A fit that leaves a third of the cells that it was made to further off than this (ln) does not fit."""
 _AT_BOUND = 0.95
 """How much of the way to a bound is at it: the optimiser stays inside and stops when little is left to gain."""
 _KEPT = Path(__file__).parent.parent / "profiles"
@@ -75,6 +77,11 @@ class Profile(Spec):
     evaluations: int | None = None
     """Half the sum of squares of all residuals, with outliers counting less, and how many sets of parameters were
     tried. None in a profile of an earlier version."""
+    events: int | None = None
+    """Of its simulations: what the fit took, whatever the computer. None in a profile of an earlier version."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know before using it: why it failed, which cells it does not explain, and which parameters
+    these do not tell."""
 
     @model_validator(mode="after")
     def _square(self) -> Self:
@@ -128,6 +135,9 @@ class Profile(Spec):
         if not self.converged:
             todo = "run raidsim calibrate with --starts 5, or with --from and this profile"
             lines.append(f"it stopped before it converged: {self.message}; {todo}")
+        if self.discrepancy > DOES_NOT_FIT:
+            off = f"a third of the cells that it was made to are off by {100 * self.discrepancy:.0f} % or more"
+            lines.append(f"it does not fit: {off}; check the priors and the machine's description")
         bound = f"stopped at a bound, {BOUND_SD:g} prior standard deviations away"
         check = "the machine's description and the measurements"
         return lines + [f"{name} {bound}; check the prior of {name}, {check}" for name in self.at_bounds()]
@@ -156,10 +166,24 @@ def data_folder() -> Path:
     return folder
 
 
-def profile_path(study: StudySpec) -> Path:
-    """Where the profile of a study is kept, in :func:`data_folder`."""
+def profile_path(study: StudySpec, folder: Path | None = None) -> Path:
+    """Where the profile of a study is kept: in a folder, or in the ``profiles`` of :func:`data_folder`."""
     safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in study.id)
-    return data_folder() / "profiles" / f"{safe}.yaml"
+    return (data_folder() / "profiles" if folder is None else folder) / f"{safe}.yaml"
+
+
+def stored_profile(study: StudySpec, path: Path) -> Profile | None:
+    """The profile in a file, if there is one and it was fitted to this study by this version of raidsim.
+
+    Raises
+    ------
+    InputError
+        If the file is no profile.
+    """
+    if not path.exists():
+        return None
+    profile = load_profile(path)
+    return profile if profile.fingerprint == fingerprint(study) else None
 
 
 def kept_profile(study: StudySpec) -> Profile | None:

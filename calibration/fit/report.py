@@ -76,6 +76,10 @@ class Calibrated:
             )
         return lines + [f"A start is left out: {refusal}." for refusal in self.searches.refused]
 
+    def noted(self) -> Profile:
+        """The profile, with all of this in words."""
+        return self.profile.model_copy(update={"notes": (*self.failures, *self.misfits, *self.doubts)})
+
     @property
     def choices(self) -> list[str]:
         """What the data say of alternatives, in words."""

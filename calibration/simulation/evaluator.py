@@ -64,6 +64,11 @@ class Evaluator:
         Processes; 1 or 0 runs in this one. Default: the number of cores.
     kept
         Where results outlive this process.
+
+    Attributes
+    ----------
+    simulated, events
+        How many simulations there were, and of how many events.
     """
 
     def __init__(self, workers: int | None = None, kept: KeptResults | None = None) -> None:
@@ -73,6 +78,7 @@ class Evaluator:
         self._kept = kept
         self._events: dict[str, int] = {}
         self.simulated = 0
+        self.events = 0
 
     def forget(self) -> None:
         """Release all results, before scenarios that have nothing in common with those so far."""
@@ -159,6 +165,7 @@ class Evaluator:
     def _learn(self, asked: Asked, outcome: Outcome) -> None:
         self._known.setdefault(asked.besides, _Results()).add(asked, outcome)
         self.simulated += 1
+        self.events += outcome.events if isinstance(outcome, Prediction) else 0
 
     def _place(self, scenario: ScenarioSpec) -> tuple[bool, float]:
         """Where a scenario stands among those to be simulated.

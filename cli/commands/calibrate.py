@@ -12,14 +12,14 @@ import numpy as np
 import typer
 from rich.text import Text
 
-from ...api.studies import calibrated
+from ...api.support.fitting import FittedStudy, calibrate_all, calibrated, fitted_studies
 from ...calibration.fio_study.study import FioStudy, scenario_path
 from ...calibration.fit.choices import ALLOWED, read_choices
 from ...calibration.fit.profile import Profile, load_profile
 from ...calibration.fit.report import Calibrated
 from ...calibration.fit.starts import SEED, Searches
 from ...calibration.simulation.responses import Vector
-from ...calibration.study.study import StudySpec, load_study
+from ...calibration.study.study import StudySpec, chosen_studies, load_study
 from ...calibration.uncertainty.discrepancy import TABLE, load_table
 from ...calibration.uncertainty.learn_discrepancy import lacking, learn
 from ...model.core.errors import InputError
@@ -34,8 +34,20 @@ _FORMATS = {"bytes/s": format_rate, "s": format_duration, "bytes": format_size}
 
 def calibrate_command(
     study: Annotated[str | None, typer.Argument(help="A study by name or file.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", metavar="PROFILE.yaml", help="Keep the profile.")] = None,
-    starts: Annotated[int, typer.Option("--starts", min=1, help="Searches, all but one from draws of the priors.")] = 1,
+    every: Annotated[
+        bool, typer.Option("--all", help="Fit all studies and store their profiles; the same command goes on.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="PROFILE.yaml", help="Keep the profile. With --all: a folder for all."),
+    ] = None,
+    recalibrate: Annotated[
+        bool, typer.Option("--recalibrate", help="With --all: fit again what this version has fitted already.")
+    ] = False,
+    starts: Annotated[
+        int | None,
+        typer.Option("--starts", min=1, help="Searches (1; with --all up to 3), all but one from draws of the priors."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draws.")] = SEED,
     begin: Annotated[
         Path | None, typer.Option("--from", metavar="PROFILE.yaml", help="Where the first search begins.")
@@ -75,6 +87,15 @@ def calibrate_command(
             raise InputError("calibrate", f"{study} and --learn-discrepancy", "expected: one of the two")
         _learn(learn_discrepancy, output or TABLE, as_json)
         return
+    if every:
+        others = {"--from": begin, "--profile": profile, "--choose": choose, "--from-fio": from_fio}
+        given = [f"the study {study}"] if study is not None else [name for name, value in others.items() if value]
+        if given:
+            raise InputError("--all", f"found {given[0]} too", "expected: one of the two")
+        _fit_all(output, starts, seed, recalibrate, workers, as_json)
+        return
+    if recalibrate:
+        raise InputError("--recalibrate", "found without --all", "expected: with it; a single study is always fitted")
     for option, value in (("--machine", machine), ("--drive", drive), ("--study", study_file)):
         if value is not None and from_fio is None:
             raise InputError(option, "found without --from-fio", "expected: with it")
@@ -92,7 +113,7 @@ def calibrate_command(
     if output is not None and not choices.keys() <= ({"state"} if own is not None else set()):
         raise InputError("--output", "a profile of a choice", "expected: once the study's file says what was chosen")
     place = None if begin is None else _place(begin, spec)
-    found = _calibrated(spec, starts, seed, place, profile or [], choices, workers)
+    found = _calibrated(spec, 1 if starts is None else starts, seed, place, profile or [], choices, workers)
     if own is not None and found.tried:
         own.choose(found.study)
         if study_file is not None:
@@ -109,6 +130,45 @@ def calibrate_command(
         _print(found)
     if found.failures:
         raise typer.Exit(1)
+
+
+def _fit_all(
+    folder: Path | None, starts: int | None, seed: int, recalibrate: bool, workers: int | None, as_json: bool
+) -> None:
+    """Fit all studies; the exit status is 1 if a fit failed."""
+    if folder is not None:
+        _check_written("--output", folder / "PROFILE.yaml")
+    studies = fitted_studies(chosen_studies((), True))
+    shown = (lambda _: None) if as_json else _print_fitted
+    found = calibrate_all(studies, folder, starts, seed, recalibrate, workers, shown)
+    failed = [each for each in found if each.profile is None or each.profile.failures()]
+    if as_json:
+        typer.echo(json.dumps({"studies": [_fitted_document(each) for each in found]}))
+    else:
+        typer.echo(f"{len(found)} studies, {len(failed)} fits failed")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _print_fitted(each: FittedStudy) -> None:
+    """One line a study, and what a reader must know of its fit."""
+    if each.profile is None:
+        typer.echo(f"{each.study.id}: could not be fitted: {each.error}")
+        return
+    cells, parameters = len(each.study.calibrate_cells), len(each.study.parameters)
+    typer.echo(
+        f"{each.study.id}: {parameters} parameter{'s' * (parameters != 1)}, {cells} cell{'s' * (cells != 1)}, two "
+        f"thirds within {100 * each.profile.discrepancy:.1f} %, {each.profile.simulations} simulations"
+    )
+    for line in each.profile.notes:
+        typer.echo(f"  - {line}")
+
+
+def _fitted_document(each: FittedStudy) -> dict[str, object]:
+    if each.profile is None:
+        return {"id": each.study.id, "error": each.error}
+    told = each.profile.model_dump(mode="json", exclude={"study", "sensitivities", "spreads", "correlation"})
+    return {"id": each.study.id, "failures": each.profile.failures(), **told}
 
 
 def _check_written(option: str, path: Path) -> None:

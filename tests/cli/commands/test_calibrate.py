@@ -189,3 +189,18 @@ def test_the_table_of_discrepancies_is_written(
     status, out = run("--learn-discrepancy", predictions, "--output", str(table), "--json")
     assert status == 0
     assert json.loads(out)["lacking"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (["larsen-2003", "--all"], "the study larsen-2003"),
+        (["--all", "--choose", "kernel=linux-2.6.7"], "--choose"),
+        (["--recalibrate", "larsen-2003"], "without --all"),
+    ],
+)
+def test_all_is_refused_beside_one(run: Run, arguments: list[str], found: str) -> None:
+    """Protects a long command from being started for one study, and options that it would ignore."""
+    status, told = run(*arguments)
+    assert status == 2
+    assert found in told
