@@ -71,6 +71,7 @@ drift: extensions
 
 bench: .venv/run.stamp
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --gate
 	$(BIN)/python -m benchmarks --against
 
 compiled: .venv/compiled.stamp

@@ -13,7 +13,7 @@ from pathlib import Path
 from raidsim.compiled.loader import in_use
 from raidsim.scenarios.pictures.style import FORMS
 
-from . import disksim, history, long_run, paired, parts, scaling, startup, tables
+from . import disksim, gate, history, long_run, paired, parts, scaling, startup, tables
 from .commands import COMMANDS
 from .components import COMPONENTS, Chore, Loaded
 from .loads import LOADS
@@ -52,6 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--scaling", action="store_true", help="time against I/Os, disks, outstanding, processes")
     parser.add_argument("--long", action="store_true", help="the same or the long run with 10 and 100 times as much")
     parser.add_argument("--plot", type=Path, help="draw what --scaling measures (svg, png or pdf)")
+    parser.add_argument("--gate", action="store_true", help="what an I/O of a run or a replay costs, and may cost")
     parser.add_argument("--disksim", action="store_true", help="requests per CPU second beside DiskSim's")
     parser.add_argument("--parts", action="store_true", help="what an I/O costs, by part of the model")
     parser.add_argument("--startup", action="store_true", help="seconds until commands answer")
@@ -83,6 +84,8 @@ def main(arguments: list[str] | None = None) -> None:
         print(json.dumps({speed.name: speed.ratio for speed in speeds}))
     elif given.against is not None:
         sys.exit(_against(given.against or paired.usual_revision(), given.rounds))
+    elif given.gate:
+        sys.exit(_gate(given.rounds))
     elif given.disksim:
         print(disksim.as_text(disksim.compare(given.rounds, requests=20_000)))
     elif given.parts:
@@ -110,6 +113,16 @@ def _against(revision: str, pairs: int) -> int:
     found = paired.compare(revision, pairs)
     print(paired.as_text(found, revision))
     return _SLOWER if any(one.is_regression for one in found) else 0
+
+
+def _gate(rounds: int) -> int:
+    chores = all_chores()
+    speeds = measure({name: chores[name] for name in gate.COSTS}, rounds, seconds=0.15, timeouts=TIMEOUTS)
+    print(gate.as_text(speeds))
+    found = gate.too_expensive(speeds)
+    for name in found:
+        print(f"{name}: costs more than its limit")
+    return _SLOWER if found else 0
 
 
 def _bench(rounds: int, json_wanted: bool, record: bool, path: Path) -> int:

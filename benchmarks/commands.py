@@ -68,9 +68,9 @@ class ReplayedTrace:
 
 
 class SimulatedScenario:
-    """A scenario of the library for a short time, as `raidsim run` simulates it; an I/O of a member counts."""
+    """A scenario of the library, as `raidsim run` simulates it; an I/O of a member counts."""
 
-    def __init__(self, name: str, sets: Sequence[str]) -> None:
+    def __init__(self, name: str, sets: Sequence[str] = ()) -> None:
         self._spec = read_document(name, sets).spec()
 
     def run(self, count: int) -> int:
@@ -84,9 +84,11 @@ class SimulatedScenario:
 COMMANDS: dict[str, Callable[[], Chore]] = {
     "replay --closed on one disk: a record": partial(ReplayedTrace, 1),
     "replay --closed on RAID 5 of 8: a record": partial(ReplayedTrace, 8),
-    "run home-nas": partial(SimulatedScenario, "home-nas", ["warm_up=0s", "duration=500ms"]),
-    "run database-server": partial(SimulatedScenario, "database-server", ["warm_up=0s", "duration=500ms"]),
+    "run home-nas": partial(SimulatedScenario, "home-nas"),
+    "run database-server": partial(SimulatedScenario, "database-server"),
+    "run vm-host": partial(SimulatedScenario, "vm-host"),
+    "run backup-target": partial(SimulatedScenario, "backup-target"),
+    "run journaled-archive": partial(SimulatedScenario, "journaled-archive"),
     "run nvme-raid10": partial(SimulatedScenario, "nvme-raid10", ["precision=null", "duration=2ms"]),
-    "run journaled-archive": partial(SimulatedScenario, "journaled-archive", ["warm_up=0s", "duration=200ms"]),
 }
 """By what the user types."""

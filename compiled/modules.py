@@ -9,54 +9,29 @@ from __future__ import annotations
 from .loader import ROOT
 
 FOLDERS = (
-    *(
-        "block",
-        "core",
-        "disk",
-        "disk/actuators",
-        "file_system",
-        "layouts",
-        "memory",
-        "process",
-        "readahead",
-        "schedulers",
-        "solid_state",
-        "tasks",
-    ),
+    *("block", "controller", "core", "crypt", "disk", "disk/actuators", "file_system", "fio", "layouts", "links"),
+    *("loads", "memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks"),
     *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),
-    *("raid/striped", "raid/stripes"),
+    *("raid/read_balance", "raid/resync", "raid/striped", "raid/stripes"),
 )
 """Folders of the model, compiled but for `EXCEPTIONS`."""
 EXCEPTIONS = (
-    *("core.brent", "core.discard", "core.errors", "core.exact_sums", "core.fixed_service"),
-    "disk.spec",
-    "file_system.settings",
+    *("controller.catalogue", "controller.settings"),
+    *("core.brent", "core.errors", "core.fixed_service"),
+    *("crypt.ciphers", "disk.spec"),
+    *("file_system.nodes", "file_system.settings"),
     *("layouts.bytes_array", "layouts.chart", "layouts.factory", "layouts.levels", "layouts.parity_bytes"),
-    *("memory.dirty_balance", "memory.pipe", "memory.settings"),
-    *("raid.base.io_limit", "raid.metadata.journal", "raid.mirrors.discard_ranges"),
-    *("raid.parity.discards", "raid.parity_until_4_0.row_locks", "raid.parity_until_4_0.waiting_readers"),
-    "raid.stripes.settings",
+    "links.catalogue",
+    *("memory.paged_file", "memory.pipe", "memory.settings"),
+    "network.protocols",
+    *("raid.read_balance.gmirror_options", "raid.read_balance.options"),
+    *("raid.resync.settings", "raid.stripes.settings"),
     "schedulers.settings",
-    *("solid_state.placement", "solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
-    *("tasks.io_call_price", "tasks.writer_turns"),
+    *("solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
 )
 ALONE = (
-    *(
-        "controller.drive_queue",
-        "controller.firmware",
-        "links.link",
-        "loads.closed_loop",
-        "loads.direct_load",
-        "loads.open_load",
-        "loads.thinking_load",
-        "raid.read_balance.ataraid",
-        "raid.read_balance.base",
-        "raid.read_balance.linux24",
-        "raid.read_balance.linux26",
-        "raid.read_balance.linux61",
-        "raid.read_balance.primary",
-    ),
-    *("loads.trace_load", "loads.user_threads", "statistics.latency_histogram"),
+    *("programs.fio.offsets", "programs.fio.places", "programs.fio.random", "programs.fio.random_map"),
+    "statistics.latency_histogram",
 )
 """Modules of folders that are not compiled otherwise."""
 

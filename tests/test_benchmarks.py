@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raidsim.benchmarks import disksim, history, paired, parts, scaling, tables
+from raidsim.benchmarks import disksim, gate, history, paired, parts, scaling, tables
 from raidsim.benchmarks.__main__ import all_chores, as_json, as_table
 from raidsim.benchmarks.commands import COMMANDS
 from raidsim.benchmarks.components import COMPONENTS
@@ -84,6 +84,22 @@ def test_aims() -> None:
     assert Speed("a component", 1.0, 0.01, 0.0).aim_met is None
     assert Memory("x", 1, 1.0).aim_met
     assert not Memory("x", 1, 1.1).aim_met
+
+
+def test_a_cost_above_its_limit_is_told() -> None:
+    """Protects the gate of `make bench`: what costs more than it may is named, what costs it just so is not."""
+    name, cost = next(iter(gate.COSTS.items()))
+    within, beyond = (Speed(name, 1.0, gate.TIMEOUT_US / (cost.limit_us * share), 0.01) for share in (1.0, 1.05))
+    assert gate.cost_us(within) == pytest.approx(cost.limit_us)
+    assert gate.too_expensive([within]) == []
+    assert gate.too_expensive([beyond]) == [name]
+    assert f"{cost.limit_us * 1.05:.2f}" in gate.as_text([beyond])
+
+
+def test_costs_are_of_what_is_measured() -> None:
+    """Protects the gate from names that nothing has, and limits from being below their aims."""
+    assert set(gate.COSTS) <= set(all_chores())
+    assert all(cost.aim_us <= cost.limit_us for cost in gate.COSTS.values())
 
 
 def _earlier(ratio: float, error: float = 0.0) -> dict[str, object]:

@@ -12,10 +12,10 @@ has been received will bring more waits for that data: commands are combined in 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from heapq import heappop, heappush
 
 from ..core.extents import ExtentSet
+from .stages import Waiter
 
 
 class DirtyRow:
@@ -30,7 +30,7 @@ class DirtyRow:
     aged
         Whether it has waited long enough.
     waiters
-        Called when the drives have it.
+        Told when the drives have it.
     """
 
     __slots__ = ("aged", "extents", "number", "since", "waiters")
@@ -40,7 +40,7 @@ class DirtyRow:
         self.extents = ExtentSet()
         self.since = now
         self.aged = False
-        self.waiters: list[Callable[[], None]] = []
+        self.waiters: list[Waiter] = []
 
 
 class Sweep:
@@ -153,10 +153,10 @@ class WriteCache:
             for number in range(start // self.row_bytes, (end - 1) // self.row_bytes + 1):
                 expected[number] = expected.get(number, 0) + 1
 
-    def commit(self, start: int, end: int, now: float, waiter: Callable[[], None] | None = None) -> bool:
+    def commit(self, start: int, end: int, now: float, waiter: Waiter | None = None) -> bool:
         """A write that room was reserved for is in memory; returns whether all of it overwrote dirty data.
 
-        `waiter` is called once for each row that it touches, when the drives have that row.
+        `waiter` is told once for each row that it touches, when the drives have that row.
         """
         self.reserved_bytes -= end - start
         fresh = 0
@@ -252,7 +252,7 @@ class WriteCache:
         if again is not None and not self.in_turn:
             self._enqueue(again)
         for waiter in row.waiters:
-            waiter()
+            waiter.part()
 
     def age(self, now: float, limit_s: float) -> float | None:
         """Mark the rows that have waited for `limit_s` (s); returns when the next one will have, if any waits."""

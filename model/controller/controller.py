@@ -18,12 +18,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from mypy_extensions import i64
+
 from ..core.device import Device
 from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.join import Join
-from ..core.request import READ, WAITED, WRITE, WRITE_THROUGH, Call, Completion, Request
+from ..core.request import READ, WAITED, WRITE, WRITE_THROUGH, Completion, Request
 from ..links.link import Path
 from ..readahead import PAGE
 from .cache import WriteCache
@@ -31,11 +32,25 @@ from .destaging import Destager
 from .drive_queue import FAST_PATH
 from .fast_path import FastPath
 from .firmware import Firmware
-from .read_ahead import ReadCache, SequentialReaders, look_up, ready, uncovered
-from .settings import ControllerSettings, full_stripe_bytes_of, row_bytes_of
+from .read_ahead import ReadCache, look_up
+from .reading_ahead import ReadingAhead
+from .settings import ControllerSettings, row_bytes_of
+from .stages import (
+    CACHED,
+    READ_BELOW,
+    READ_FAST,
+    RECEIVED,
+    RECEIVED_FAST,
+    REPLIED,
+    WRITTEN,
+    CachedRead,
+    GatheredWrite,
+    Stage,
+    Staged,
+)
 
 
-class RaidController(Device):
+class RaidController(Staged):
     """An array behind a hardware controller.
 
     Parameters
@@ -69,30 +84,35 @@ class RaidController(Device):
 
     __slots__ = (
         "_active",
-        "_ahead_bytes",
-        "_ahead_on_a_miss",
-        "_ahead_stripe",
+        "_ahead",
         "_array",
         "_busy_from",
         "_cached",
+        "_command_s",
         "_destager",
         "_engine",
         "_fast_path",
+        "_fast_path_s",
         "_foreground",
         "_in_memory",
+        "_in_turn",
+        "_keeps_reads",
         "_on_room",
         "_outside",
         "_path",
-        "_readers",
+        "_queue_depth",
+        "_read_below",
+        "_read_fast",
         "_reads",
         "_received",
         "_received_fast",
         "_replied",
         "_row_bytes",
         "_settings",
-        "_unplug_array",
         "_waiting",
+        "_write_page_s",
         "_writes",
+        "_written",
         "busy_s",
         "firmware",
         "latency_s",
@@ -118,26 +138,28 @@ class RaidController(Device):
         self._array = array
         self.capacity = array.capacity
         self._settings = settings
+        # A description costs a look-up at every command.
+        self._command_s = settings.command_s
+        self._fast_path_s = settings.fast_path_s
+        self._write_page_s = settings.write_page_s
+        self._queue_depth = settings.queue_depth
+        self._keeps_reads = settings.keeps_reads
+        self._in_turn = settings.gathers_in_turn
         self.firmware = firmware
         self._path = path
         self._row_bytes = settings.row_bytes or row_bytes_of(array)
         self._in_memory = settings.gathers_writes
         self._writes = WriteCache(settings.write_bytes, self._row_bytes, self.capacity, settings.gathers_in_turn)
         self._reads = ReadCache(settings.read_bytes, self._row_bytes)
-        self._readers = SequentialReaders(settings.read_streams)
-        self._ahead_on_a_miss = settings.reads_ahead == "on a miss"
-        self._ahead_stripe = (
-            settings.row_bytes or full_stripe_bytes_of(array) if self._ahead_on_a_miss else self._row_bytes
-        )
-        self._ahead_bytes = self._ahead_stripe * min(
-            settings.read_ahead_rows, settings.most_ahead_rows(self._ahead_stripe)
-        )
         self._destager = Destager(engine, array, settings, self._writes, self._admit)
-        self._unplug_array = array.unplug
-        self._replied = Call(self._finish)
-        self._cached = Call(self._gather if settings.gathers_in_turn else self._commit)
-        self._received = Call(self._write_through)
-        self._received_fast = Call(self._write_fast)
+        self._replied = Stage(self, REPLIED)
+        self._cached = Stage(self, CACHED)
+        self._received = Stage(self, RECEIVED)
+        self._received_fast = Stage(self, RECEIVED_FAST)
+        self._written = Stage(self, WRITTEN)
+        self._read_below = Stage(self, READ_BELOW)
+        self._read_fast = Stage(self, READ_FAST)
+        self._ahead = ReadingAhead(array, settings, self._row_bytes, self._reads, self._writes)
         self._fast_path = FastPath(settings, array)
         self._active = 0
         self._outside: deque[Request] = deque()
@@ -218,7 +240,7 @@ class RaidController(Device):
         request.submitted = now = self._engine._now
         if not self._active:
             self._busy_from = now
-        if self._active >= self._settings.queue_depth:
+        if self._active >= self._queue_depth:
             self._outside.append(request)
         else:
             self._active += 1
@@ -228,7 +250,7 @@ class RaidController(Device):
         if request.op == READ:
             self._read(request)
         elif self._fast_path.takes(request):
-            self._transfer(request, self._received_fast, self._settings.fast_path_s)
+            self._transfer(request, self._received_fast, self._fast_path_s)
         elif not self._in_memory:
             self._transfer(request, self._received)
         elif not self._waiting and self._writes.admits(request.size):
@@ -241,14 +263,35 @@ class RaidController(Device):
     def _transfer(self, request: Request, then: Completion, fast_path_s: float = 0.0) -> None:
         """Firmware time and data over the link, from now; `then` is told at the end."""
         now = self._engine._now
-        settings = self._settings
-        firmware_s = fast_path_s or settings.command_s
+        firmware_s = fast_path_s or self._command_s
         if request.op != READ and not fast_path_s:
-            firmware_s += request.size / PAGE * settings.write_page_s
+            firmware_s += request.size / PAGE * self._write_page_s
         ready = self.firmware.cpu.interrupt(firmware_s)
         self._engine.complete(request, then, self._path.reserve(now, ready, request.size, request.op != READ))
 
-    def _finish(self, request: Request) -> None:
+    def reached(self, stage: i64, request: Request) -> None:
+        """See :meth:`Staged.reached`."""
+        if stage == REPLIED:
+            self.finish(request)
+        elif stage == CACHED:
+            if self._in_turn:
+                self._gather(request)
+            else:
+                self._commit(request)
+        elif stage == RECEIVED:
+            self._reads.forget(request.offset, request.offset + request.size)
+            self._write(request, request.issuer)
+        elif stage == RECEIVED_FAST:
+            self._write(request, request.issuer + FAST_PATH)
+        else:
+            command: Request = request.parent
+            if stage == WRITTEN:
+                self.finish(command)
+            else:
+                self._transfer(command, self._replied, self._fast_path_s if stage == READ_FAST else 0.0)
+
+    def finish(self, request: Request) -> None:
+        """See :meth:`Staged.finish`."""
         now = self._engine._now
         self.busy_s += now - self._busy_from
         self._busy_from = now
@@ -286,14 +329,13 @@ class RaidController(Device):
         self._writes.commit(start, end, self._engine._now)
         self._reads.forget(start, end)
         self._destager.pump(bool(self._waiting))
-        self._finish(request)
+        self.finish(request)
 
     def _gather(self, request: Request) -> None:
         """The data is in memory, where it is gathered with its neighbors until its rows' turn; the host waits."""
         start, end = request.offset, request.offset + request.size
         rows = (end - 1) // self._row_bytes - start // self._row_bytes + 1
-        written = Join(rows, lambda: self._finish(request))
-        self._writes.commit(start, end, self._engine._now, lambda: written.done(request))
+        self._writes.commit(start, end, self._engine._now, GatheredWrite(self, request, rows))
         self._reads.forget(start, end)
         self._destager.pump(bool(self._waiting))
 
@@ -306,85 +348,47 @@ class RaidController(Device):
             self._tell_room()
         return bool(waiting)
 
-    def _write_through(self, request: Request) -> None:
-        self._reads.forget(request.offset, request.offset + request.size)
-        self._write(request, request.issuer)
-
-    def _write_fast(self, request: Request) -> None:
-        self._write(request, request.issuer + FAST_PATH)
-
     def _write(self, request: Request, issuer: int) -> None:
-        def done(_: Request) -> None:
-            self._finish(request)
-
         sync = WRITE_THROUGH if request.sync == WRITE_THROUGH else WAITED
-        self._array.submit(Request(WRITE, request.offset, request.size, done, issuer, sync))
-        self._unplug_array()
+        array = self._array
+        array.submit(Request(WRITE, request.offset, request.size, self._written, issuer, sync, request))
+        array.unplug()
 
     # reads
 
     def _read(self, request: Request) -> None:
-        start, end = request.offset, request.offset + request.size
+        offset, size = request.offset, request.size
+        array = self._array
         if self._fast_path.takes(request):
-            fast_path_s = self._settings.fast_path_s
             issuer = request.issuer + FAST_PATH
-            self._submit_read(start, end, issuer, lambda _: self._transfer(request, self._replied, fast_path_s))
+            array.submit(Request(READ, offset, size, self._read_fast, issuer, WAITED, request))
         elif not self._in_memory and not self._reads.capacity_bytes:
-            self._submit_read(start, end, request.issuer, lambda _: self._transfer(request, self._replied))
+            array.submit(Request(READ, offset, size, self._read_below, request.issuer, WAITED, request))
         else:
-            self._read_cached(request, start, end)
-        self._unplug_array()
-
-    def _submit_read(self, start: int, end: int, issuer: int, done: Callable[[Request], None]) -> None:
-        self._array.submit(Request(READ, start, end - start, done, issuer))
+            self._read_cached(request, offset, offset + size)
+        array.unplug()
 
     def _read_cached(self, request: Request, start: int, end: int) -> None:
         missing, waits = look_up(self._reads, self._writes, self._row_bytes, start, end)
         parts = len(waits) + (missing is not None)
-        join = Join(parts, lambda: self._transfer(request, self._replied))
-        for arrival in waits:
-            arrival.waiters.append(lambda: join.done(request))
+        if parts:
+            waiter = CachedRead(self, request, parts)
+            for arrival in waits:
+                arrival.waiters.append(waiter)
+            if missing is not None:
+                low, high = missing
+                self._array.submit(Request(READ, low, high - low, waiter, request.issuer))
+        else:
+            self._transfer(request, self._replied)
         if missing is None:
             self.read_hits += 1
-            if not parts:
-                self._transfer(request, self._replied)
-        else:
-            low, high = missing
+        self._ahead.read(start, end, request.issuer, missing is not None)
 
-            def arrived(_: Request) -> None:
-                if self._settings.keeps_reads:
-                    self._reads.keep(low, high)
-                join.done(request)
+    def keep(self, low: int, high: int) -> None:
+        """See :meth:`Staged.keep`."""
+        if self._keeps_reads:
+            self._reads.keep(low, high)
 
-            self._submit_read(low, high, request.issuer, arrived)
-        if self._ahead_bytes:
-            self._read_ahead(start, end, request.issuer, missing is not None)
-
-    def _read_ahead(self, start: int, end: int, issuer: int, missed: bool) -> None:
-        """Read ahead of the reader of [start, end), which was `missed` in memory or not, if it is time to."""
-        reader = self._readers.read(start, end)
-        if reader.reads < self._settings.sequential_reads:
-            return
-        row_bytes = self._row_bytes
-        stripe = self._ahead_stripe
-        limit = end - end % stripe + self._ahead_bytes
-        if not self._ahead_on_a_miss:
-            limit += stripe
-        elif not missed:
-            return
-        limit = min(limit, self.capacity)
-        position = end if self._ahead_on_a_miss else max(reader.ahead, end)
-        while position < limit:
-            row = position // row_bytes
-            border = min(limit, (row + 1) * row_bytes)
-            hole = uncovered(ready(self._reads, self._writes, row, True), position, border)
-            if hole is not None:
-                arrival = self._reads.expect(*hole)
-                if arrival is None:
-                    return
-                low, high = hole
-                self._array.submit(Request(READ, low, high - low, self._arrived_ahead, issuer, WAITED, arrival))
-            position = reader.ahead = border
-
-    def _arrived_ahead(self, request: Request) -> None:
-        self._reads.arrived(request.parent)
+    def answer(self, request: Request) -> None:
+        """See :meth:`Staged.answer`."""
+        self._transfer(request, self._replied)

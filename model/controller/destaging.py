@@ -6,13 +6,14 @@ handed over together, as writes that nobody waits for, and then the array is unp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+
+from mypy_extensions import i64
 
 from ..core.device import Device
 from ..core.engine import Engine
-from ..core.join import Join
-from ..core.request import ASYNC, FLUSHER_ISSUER, WAITED, WRITE, Request
+from ..core.request import ASYNC, FLUSHER_ISSUER, WAITED, WRITE, Completion, Request
 from .cache import DirtyRow, WriteCache
 from .settings import ControllerSettings, parity_chunk_of
 
@@ -38,18 +39,17 @@ class Destager:
         "_array",
         "_cache",
         "_chunk_bytes",
+        "_depth",
         "_drains",
         "_engine",
         "_flushing",
         "_high",
         "_landed",
         "_low",
-        "_plug",
-        "_settings",
+        "_partial_age_s",
         "_sync",
         "_timer",
         "_under_way",
-        "_unplug",
     )
 
     def __init__(
@@ -62,14 +62,13 @@ class Destager:
     ) -> None:
         self._engine = engine
         self._array = array
-        self._settings = settings
+        self._depth = settings.destage_depth
+        self._partial_age_s = settings.partial_age_s
         self._cache = cache
         self._landed = landed
         self._chunk_bytes = parity_chunk_of(array) if settings.partial_rows == "chunk by chunk" else 0
         self._high = settings.high_water * cache.capacity_bytes
         self._low = settings.low_water * cache.capacity_bytes
-        self._plug = array.plug
-        self._unplug = array.unplug
         self._sync = WAITED if cache.in_turn else ASYNC
         self._flushing = False
         self._timer = False
@@ -90,29 +89,29 @@ class Destager:
         They wait for the rows under way first: a row that is still being filled is written in part only if nothing else
         makes room.
         """
-        cache, settings = self._cache, self._settings
+        cache, depth = self._cache, self._depth
         if cache.dirty_bytes > self._high:
             self._flushing = True
-        if self._under_way > settings.destage_depth // 2:
+        if self._under_way > depth // 2:
             return
         started = False
-        while self._under_way < settings.destage_depth:
+        while self._under_way < depth:
             if cache.dirty_bytes <= self._low:
                 self._flushing = False
             row = cache.take(self._flushing or bool(self._drains) or (pressed and not self._under_way))
             if row is None:
                 break
             if not started:
-                self._plug()
+                self._array.plug()
             started = True
             self._write(row)
         if started:
-            self._unplug()
+            self._array.unplug()
         if cache.rows and not self._timer and not cache.in_turn:
             self._arm()
 
     def _arm(self) -> None:
-        due = self._cache.age(self._engine._now, self._settings.partial_age_s)
+        due = self._cache.age(self._engine._now, self._partial_age_s)
         if due is not None:
             self._timer = True
             self._engine.call_at(due, self._timer_fired)
@@ -125,36 +124,34 @@ class Destager:
     def _write(self, row: DirtyRow) -> None:
         self._under_way += 1
         if self._chunk_bytes and not self._cache.is_full(row):
-            self._write_chunks(row, self._chunks(row))
+            ChunkWrites(self, row, self._chunks(row)).go_on()
             return
         extents = list(row.extents)
-        join = Join(len(extents), lambda: self._row_written(row))
+        write = RowWrite(self, row, len(extents))
         for start, end in extents:
-            self._array.submit(Request(WRITE, start, end - start, join, FLUSHER_ISSUER, self._sync))
+            self.submit(start, end, write)
 
-    def _chunks(self, row: DirtyRow) -> Iterator[tuple[int, int]]:
+    def submit(self, start: int, end: int, done: Completion) -> None:
+        """Write some bytes of a row to the array."""
+        self._array.submit(Request(WRITE, start, end - start, done, FLUSHER_ISSUER, self._sync))
+
+    def unplug(self) -> None:
+        """Let the array begin with what it has been given."""
+        self._array.unplug()
+
+    def _chunks(self, row: DirtyRow) -> list[tuple[int, int]]:
         """What is dirty of a row, cut where chunks end."""
         chunk = self._chunk_bytes
+        found = []
         for start, end in list(row.extents):
             while start < end:
                 border = min(end, start - start % chunk + chunk)
-                yield start, border
+                found.append((start, border))
                 start = border
+        return found
 
-    def _write_chunks(self, row: DirtyRow, chunks: Iterator[tuple[int, int]]) -> None:
-        """Write the next chunk of a row, and the others after it: they change the same parity."""
-        piece = next(chunks, None)
-        if piece is None:
-            self._row_written(row)
-            return
-        start, end = piece
-        self._array.submit(
-            Request(WRITE, start, end - start, lambda _: self._write_chunks(row, chunks), FLUSHER_ISSUER, self._sync)
-        )
-        if self._unplug is not None:
-            self._unplug()
-
-    def _row_written(self, row: DirtyRow) -> None:
+    def row_written(self, row: DirtyRow) -> None:
+        """The array has a row."""
         self._under_way -= 1
         self._cache.land(row)
         pressed = self._landed()
@@ -163,3 +160,46 @@ class Destager:
             for done in drains:
                 done()
         self.pump(pressed)
+
+
+class RowWrite(Completion):
+    """The writes of a row that are under way together."""
+
+    __slots__ = ("_destager", "_left", "_row")
+
+    def __init__(self, destager: Destager, row: DirtyRow, left: i64) -> None:
+        self._destager = destager
+        self._row = row
+        self._left = left
+
+    def done(self, request: Request) -> None:
+        """One of them is over."""
+        self._left -= 1
+        if not self._left:
+            self._destager.row_written(self._row)
+
+
+class ChunkWrites(Completion):
+    """The writes of a row's chunks, one after the other: they change the same parity."""
+
+    __slots__ = ("_at", "_chunks", "_destager", "_row")
+
+    def __init__(self, destager: Destager, row: DirtyRow, chunks: list[tuple[int, int]]) -> None:
+        self._destager = destager
+        self._row = row
+        self._chunks = chunks
+        self._at = 0
+
+    def go_on(self) -> None:
+        """Write the next chunk; after the last one the row is written."""
+        if self._at == len(self._chunks):
+            self._destager.row_written(self._row)
+            return
+        start, end = self._chunks[self._at]
+        self._at += 1
+        self._destager.submit(start, end, self)
+        self._destager.unplug()
+
+    def done(self, request: Request) -> None:
+        """A chunk is written."""
+        self.go_on()

@@ -42,7 +42,7 @@ class FastPath:
         chunk = self._chunk
         if chunk and request.offset // chunk != (request.offset + request.size - 1) // chunk:
             return False
-        return not any(array.failed for array in self._arrays)
+        return all(not array.failed for array in self._arrays)
 
 
 def _arrays_of(device: Device) -> tuple[Array, ...]:

@@ -8,27 +8,33 @@ The cache holds what was read, stripe by stripe; the stripe used longest ago goe
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from typing import Any
 
 from ..core.extents import ExtentSet
 from .cache import WriteCache
+from .stages import Waiter
 
 
-def uncovered(sets: Iterable[ExtentSet], low: int, high: int) -> tuple[int, int] | None:
+def uncovered(sets: list[ExtentSet], low: int, high: int) -> tuple[int, int] | None:
     """From the first to the last byte of [low, high) that is in none of the sets, or None if there is none."""
     known = [extents for extents in sets if extents]
+    if not known:
+        return (low, high) if low < high else None
     first = -1
     last = position = low
     while position < high:
-        reach = max((extents.run_from(position) for extents in known), default=position)
+        reach, begins = position, high
+        for extents in known:
+            reach = max(reach, extents.run_from(position))
         if reach > position:
             position = reach
             continue
         if first < 0:
             first = position
-        starts = [start for extents in known if (start := extents.next_start(position)) is not None]
-        last = position = min(min(starts, default=high), high)
+        for extents in known:
+            start = extents.next_start(position)
+            if start is not None and start < begins:
+                begins = start
+        last = position = begins
     return None if first < 0 else (first, last)
 
 
@@ -40,7 +46,7 @@ class Arrival:
     def __init__(self, start: int, end: int) -> None:
         self.start = start
         self.end = end
-        self.waiters: list[Callable[[], None]] = []
+        self.waiters: list[Waiter] = []
 
 
 class _Line:
@@ -73,13 +79,13 @@ class ReadCache:
         self._lines: OrderedDict[int, _Line] = OrderedDict()
         self.used_bytes = 0
 
-    def sets(self, row: int, coming: bool) -> tuple[ExtentSet, ...]:
+    def sets(self, row: int, coming: bool) -> list[ExtentSet]:
         """What is there of a row, and with `coming` what will be."""
         line = self._lines.get(row)
         if line is None:
-            return ()
+            return []
         self._lines.move_to_end(row)
-        return (line.present, line.coming) if coming else (line.present,)
+        return [line.present, line.coming] if coming else [line.present]
 
     def arrivals(self, row: int, low: int, high: int) -> list[Arrival]:
         """What of [low, high) in a row is on its way."""
@@ -105,7 +111,7 @@ class ReadCache:
         self.used_bytes -= line.coming.remove(arrival.start, arrival.end)
         self.used_bytes += line.present.add(arrival.start, arrival.end)
         for waiter in arrival.waiters:
-            waiter()
+            waiter.part()
 
     def keep(self, start: int, end: int) -> None:
         """Keep data that was read on demand, as far as it fits."""
@@ -197,10 +203,10 @@ class SequentialReaders:
 
 def look_up(
     reads: ReadCache, writes: WriteCache, row_bytes: int, start: int, end: int
-) -> tuple[tuple[int, int] | None, list[Any]]:
+) -> tuple[tuple[int, int] | None, list[Arrival]]:
     """What of [start, end) has to be read, from its first to its last byte, and the arrivals to wait for."""
     missing: tuple[int, int] | None = None
-    waits: list[Any] = []
+    waits: list[Arrival] = []
     while start < end:
         row = start // row_bytes
         border = min(end, (row + 1) * row_bytes)
@@ -218,5 +224,8 @@ def look_up(
 
 def ready(reads: ReadCache, writes: WriteCache, row: int, coming: bool) -> list[ExtentSet]:
     """What is in memory of a row: dirty, being written, read; with `coming` also what is on its way."""
-    dirty = (writes.rows.get(row), writes.flights.get(row))
-    return [*reads.sets(row, coming), *(known.extents for known in dirty if known is not None)]
+    found = reads.sets(row, coming)
+    for known in (writes.rows.get(row), writes.flights.get(row)):
+        if known is not None:
+            found.append(known.extents)
+    return found

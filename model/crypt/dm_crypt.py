@@ -54,7 +54,7 @@ class CryptPipeline(CryptDevice):
         What it does.
     """
 
-    __slots__ = ("_bio_s", "_inline", "_inline_until", "_issuer", "_settings", "_sorting", "_switch_s")
+    __slots__ = ("_bio_s", "_inline_until", "_issuer", "_settings", "_sorting", "_switch_s", "_worked_inline")
 
     def __init__(
         self, engine: Engine, device: Device, host: Host, settings: CryptSettings, name: str | None = None
@@ -65,7 +65,7 @@ class CryptPipeline(CryptDevice):
         self._switch_s = host.prices.switch_s
         self._bio_s = host.prices.bio_s
         self._sorting: list[Request] = []
-        self._inline = Call(self._inline_over)
+        self._worked_inline = Call(self._inline_over)
         self._inline_until: dict[int, float] = {}
         self._issuer = engine.thread_issuer(CRYPT_THREADS)
 
@@ -123,7 +123,7 @@ class CryptPipeline(CryptDevice):
         begin = max(self._engine._now, self._inline_until.get(issuer, 0.0))
         finish = max(self._cpu.book(seconds), begin + seconds)
         self._inline_until[issuer] = finish
-        self._engine.complete(request, self._inline, finish)
+        self._engine.complete(request, self._worked_inline, finish)
 
     def _inline_over(self, request: Request) -> None:
         if request.op == READ:

@@ -31,8 +31,16 @@ class Places(ABC):
     __slots__ = ()
 
     @abstractmethod
+    def numbers(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """The random numbers of the next `count` places, along the last axis."""
+
+    @abstractmethod
+    def of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The places of some of these numbers, as shares of the span."""
+
     def draw(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
         """The next `count` places as shares of the span."""
+        return self.of(self.numbers(random, count))
 
 
 class Uniform(Places):
@@ -40,9 +48,13 @@ class Uniform(Places):
 
     __slots__ = ()
 
-    def draw(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
-        """See :meth:`Places.draw`."""
+    def numbers(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """See :meth:`Places.numbers`."""
         return random.random(count)
+
+    def of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :meth:`Places.of`."""
+        return numbers
 
 
 class Hot(Places):
@@ -71,9 +83,13 @@ class Hot(Places):
         room = int(min(of, 1.0 - of) * slots / _PIECE_SLOTS)
         self._pieces = 1 if clustered else max(1, min(_PIECES, room))
 
-    def draw(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
-        """See :meth:`Places.draw`."""
-        kind, place = random.random((2, count))
+    def numbers(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """See :meth:`Places.numbers`."""
+        return random.random((2, count))
+
+    def of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :meth:`Places.of`."""
+        kind, place = numbers
         whole = np.floor(place * self._pieces)
         inside = place * self._pieces - whole
         inside = np.where(kind < self._share, inside * self._of, self._of + inside * (1.0 - self._of))
@@ -95,9 +111,13 @@ class Normal(Places):
         self._around = around
         self._deviation = deviation
 
-    def draw(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
-        """See :meth:`Places.draw`."""
-        place = np.mod(self._around + self._deviation * random.standard_normal(count), 2.0)
+    def numbers(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """See :meth:`Places.numbers`."""
+        return random.standard_normal(count)
+
+    def of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :meth:`Places.of`."""
+        place = np.mod(self._around + self._deviation * numbers, 2.0)
         return _below_one(np.where(place > 1.0, 2.0 - place, place))
 
 
@@ -141,9 +161,13 @@ class Zipf(Places):
         self._factor = _without_common_factor(round(blocks * _GOLDEN), blocks)
         self._shift = int(shift * blocks)
 
-    def draw(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
-        """See :meth:`Places.draw`."""
-        rank, inside = random.random((2, count))
+    def numbers(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """See :meth:`Places.numbers`."""
+        return random.random((2, count))
+
+    def of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See :meth:`Places.of`."""
+        rank, inside = numbers
         return _below_one((self.blocks(self.ranks(rank)) + inside) / self._blocks)
 
     def ranks(self, uniform: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -20,6 +20,8 @@ from .locality import Places
 
 BLOCK = 4096
 """Random numbers drawn at once."""
+FIRST = 64
+"""I/Os that are made of the first of them: most jobs of a short run send few."""
 
 Io = tuple[int, int, int]
 """``READ`` or ``WRITE``, offset and size (bytes)."""
@@ -71,16 +73,25 @@ class LoadPattern:
             streams.generator(f"{name} {part}") for part in ("ops", "sizes", "places")
         )
         tables = [_SizeTable(sizes, span, self.align) for sizes in self.sizes]
+        places = self.places
+        some = FIRST
         while True:
-            writes = ops_random.random(BLOCK) >= self.read_share
-            uniform = sizes_random.random(BLOCK)
-            reads = tables[READ].pick(uniform)
-            sizes, steps, slots = (
-                np.where(writes, write, read) for write, read in zip(tables[WRITE].pick(uniform), reads, strict=True)
-            )
-            # A product with a number next to 1 may round up to the end.
-            slot = np.minimum((self.places.draw(places_random, BLOCK) * slots).astype(np.int64), slots - 1)
-            yield from zip(writes.astype(int).tolist(), (start + slot * steps).tolist(), sizes.tolist(), strict=True)
+            drawn_ops, uniforms = ops_random.random(BLOCK), sizes_random.random(BLOCK)
+            drawn_places = places.numbers(places_random, BLOCK)
+            at = 0
+            while at < BLOCK:
+                piece = slice(at, at + some)
+                at, some = at + some, min(2 * some, BLOCK - at - some) or BLOCK
+                writes = drawn_ops[piece] >= self.read_share
+                uniform = uniforms[piece]
+                reads, written = tables[READ].pick(uniform), tables[WRITE].pick(uniform)
+                sizes = np.where(writes, written[0], reads[0])
+                steps = np.where(writes, written[1], reads[1])
+                slots = np.where(writes, written[2], reads[2])
+                # A product with a number next to 1 may round up to the end.
+                slot = np.minimum((places.of(drawn_places[..., piece]) * slots).astype(np.int64), slots - 1)
+                ios = (writes.astype(int).tolist(), (start + slot * steps).tolist(), sizes.tolist())
+                yield from zip(*ios, strict=True)
 
     def _lengths(self, random: np.random.Generator) -> Iterator[int]:
         """I/Os that follow each other: those of a run, or 1."""

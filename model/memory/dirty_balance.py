@@ -242,7 +242,7 @@ class DirtyBalance:
             target = longest
             size = self.rate_limit * target * _HERTZ / 256
             if size > LEAST_BYTES:
-                size = LEAST_BYTES
+                size = float(LEAST_BYTES)
                 target = LEAST_BYTES / self.rate_limit
         if size / (rate + PAGE) > longest:
             target = longest

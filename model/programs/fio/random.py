@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from enum import IntEnum
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class Tausworthe:
 
     __slots__ = ("_s1", "_s2", "_s3")
 
-    span = 2.0**32
+    span: ClassVar[float] = 2.0**32
 
     def __init__(self, seed: int) -> None:
         seed &= _MASK32
@@ -108,7 +109,7 @@ class Tausworthe64:
 
     __slots__ = ("_parts",)
 
-    span = 2.0**64
+    span: ClassVar[float] = 2.0**64
     _SHIFTS = (
         (1, 53, 0xFFFFFFFFFFFFFFFE, 10),
         (24, 50, 0xFFFFFFFFFFFFFE00, 5),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from ...core.device import Device
 from ...core.errors import ModelError
@@ -114,7 +115,7 @@ class Journal:
         first = min(size, self.capacity - self._at)
         parts = [(self._at, first), (0, size - first)] if size > first else [(self._at, size)]
         self._at = (self._at + size) % self.capacity
-        join = Join(len(parts), lambda: self._flushed(unit))
+        join = Join(len(parts), partial(self._flushed, unit))
         for offset, length in parts:
             self._device.submit(Request(WRITE, offset, length, join, FLUSHER_ISSUER, WRITE_THROUGH))
 

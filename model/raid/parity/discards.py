@@ -47,7 +47,7 @@ class StripeDiscarder:
         Has the writes, for which a discard waits.
     """
 
-    __slots__ = ("_array", "_cache", "_handler", "_head_bytes", "_layout", "_thread")
+    __slots__ = ("_array", "_cache", "_handler", "_head_bytes", "_layout", "_md_thread")
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class StripeDiscarder:
         self._layout = layout
         self._head_bytes = settings.head
         self._cache = cache
-        self._thread = thread
+        self._md_thread = thread
         self._handler = handler
 
     def discard(self, request: Request) -> None:
@@ -85,24 +85,24 @@ class StripeDiscarder:
             else:
                 cache.wait(row, low, high, partial(self._begin_late, freed, row, low, high))
                 return
-        self._thread.add(partial(self._all_taken, freed))
+        self._md_thread.add(partial(self._all_taken, freed))
 
     def _begin_late(self, freed: _Freed, row: int, low: int, high: int) -> None:
         self._begin(freed, row, low, high)
         self._go_on(freed)
 
     def _all_taken(self, freed: _Freed) -> float:
-        self._thread.then(partial(self._one_less, freed))
+        self._md_thread.then(partial(self._one_less, freed))
         return 0.0
 
     def _begin(self, freed: _Freed, row: int, low: int, high: int) -> None:
         """The heads are ours: once no write is under way in their row, the thread takes them."""
         handle = partial(self._handle, freed, row, low, high)
-        self._handler.when_idle(row, lambda: self._thread.add(handle))
+        self._handler.when_idle(row, lambda: self._md_thread.add(handle))
 
     def _handle(self, freed: _Freed, row: int, low: int, high: int) -> float:
         """Send what is freed of one row; returns CPU time (s): the thread looks at each head twice before that."""
-        array, thread, heads = self._array, self._thread, (high - low) // self._head_bytes
+        array, thread, heads = self._array, self._md_thread, (high - low) // self._head_bytes
         absent = self._handler.absent
         # Asked row by row: a member may fail meanwhile, and a spare that takes none stand in its place.
         slots = [
@@ -131,8 +131,8 @@ class StripeDiscarder:
         """The members have freed it: the heads are given back, and hold nothing any more."""
         self._cache.forget(row)
         self._cache.release(row)
-        self._thread.heads += heads
-        self._thread.then(partial(self._one_less, freed))
+        self._md_thread.heads += heads
+        self._md_thread.then(partial(self._one_less, freed))
         return heads * self._array.prices.stripe_s
 
     def _one_less(self, freed: _Freed) -> None:

@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 
 from ...core.errors import ModelError
 from ...core.request import READ, Request
-from ...files.description import PositiveSize, refusal
 from .base import SECTOR, ReadBalance
-from .options import BalanceOptions, Mirrors
+from .gmirror_options import PreferOptions, SplitOptions
+from .options import Mirrors
 
 
 class GmirrorRoundRobin(ReadBalance):
@@ -36,13 +36,6 @@ class GmirrorRoundRobin(ReadBalance):
         slot = hint if hint in candidates else _following(hint, candidates)
         self._hint = _following(slot, candidates)
         return slot
-
-
-class SplitOptions(BalanceOptions):
-    """Of "gmirror-split"."""
-
-    slice: PositiveSize = 4096
-    """The longest read that is not cut."""
 
 
 class GmirrorSplit(GmirrorRoundRobin):
@@ -137,20 +130,6 @@ class GmirrorLoad(ReadBalance):
         self._delay_s[slot] = self._clock() - times.pop(0)
         if not times:
             del sent_s[end]
-
-
-class PreferOptions(BalanceOptions):
-    """Of "gmirror-prefer"."""
-
-    prefer: str | None = None
-    """The member that is read from; the first unless given."""
-
-    def check(self, mirrors: Sequence[Sequence[str]]) -> None:
-        """Refuse what is no member of a mirror."""
-        known = [name for mirror in mirrors for name in mirror]
-        if self.prefer is not None and self.prefer not in known:
-            allowed = f"expected: {', '.join(known) or 'a mirror of drives'}"
-            raise refusal(f"prefer: {self.prefer} is not a member", allowed, ("balance", "prefer"))
 
 
 class GmirrorPrefer(ReadBalance):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from ...core.signal import Signal
 from .resyncable import Resyncable
@@ -66,7 +66,7 @@ class Nap(Politeness):
     """
 
     __slots__ = ("_seen",)
-    IDLE_BYTES = 32 * 512
+    IDLE_BYTES: ClassVar[int] = 32 * 512
 
     def __init__(self, resync: Paced) -> None:
         super().__init__(resync)
@@ -101,7 +101,7 @@ class Drain(Politeness):
     """
 
     __slots__ = ("_seen", "_share")
-    IDLE_BYTES = 64 * 512
+    IDLE_BYTES: ClassVar[int] = 64 * 512
 
     def __init__(self, resync: Paced) -> None:
         super().__init__(resync)

@@ -71,12 +71,12 @@ class Resync:
         "_finished_s",
         "_issue",
         "_marks",
+        "_md_thread",
         "_outstanding",
         "_politeness",
         "_room",
         "_room_at",
         "_started_s",
-        "_thread",
         "action",
         "array",
         "done_bytes",
@@ -122,7 +122,7 @@ class Resync:
         self._outstanding = 0
         self._room: Signal | None = None
         self._room_at = 0
-        self._thread = thread
+        self._md_thread = thread
         if thread is not None:
             array.resync_thread = thread
         self._politeness = POLITENESS[settings.when_busy, settings.busy_by](self)
@@ -174,7 +174,7 @@ class Resync:
         """The thread: a SimPy process, over when the array is whole again."""
         settings, end = self.settings, self.total_bytes
         resume = settings.depth - 1 if settings.resume_depth is None else settings.resume_depth
-        waits_for_heads = self._thread is not None and settings.resume_delay_s > 0
+        waits_for_heads = self._md_thread is not None and settings.resume_delay_s > 0
         window = 0
         while self.position < end and not self.stopped:
             size = min(settings.request_bytes, end - self.position)
@@ -185,7 +185,7 @@ class Resync:
             window += size
             if sleeps is not None:
                 yield sleeps
-                if waits_for_heads and self._thread is not None and self._thread.slept:
+                if waits_for_heads and self._md_thread is not None and self._md_thread.slept:
                     yield self._engine.timeout(settings.resume_delay_s)
             if self._outstanding >= settings.depth:
                 self._rest()
@@ -208,7 +208,7 @@ class Resync:
 
     def _submit(self, offset: int, size: int) -> Signal | None:
         """Issue one request; a signal to wait for if the thread computes or falls asleep over it."""
-        thread = self._thread
+        thread = self._md_thread
         if thread is None:
             self._issue(offset, size, partial(self._over, size))
             return None
@@ -225,8 +225,8 @@ class Resync:
         return awake
 
     def _rest(self) -> None:
-        if self._thread is not None:
-            self._thread.rest()
+        if self._md_thread is not None:
+            self._md_thread.rest()
 
     def at_most(self, requests: int) -> Signal:
         """A signal that fires when no more than `depth` requests are under way (there are more now)."""

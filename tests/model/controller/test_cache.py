@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.controller.cache import Sweep, WriteCache
+from raidsim.model.controller.controller import RaidController
+from raidsim.model.controller.firmware import Firmware
 from raidsim.model.controller.read_ahead import ReadCache, SequentialReaders, uncovered
+from raidsim.model.controller.settings import ControllerSettings
+from raidsim.model.controller.stages import GatheredWrite
+from raidsim.model.core.engine import Engine
 from raidsim.model.core.extents import ExtentSet
+from raidsim.model.core.fixed_service import FixedServiceDevice
+from raidsim.model.core.request import WRITE, Request
 
 ROW = 100
 
@@ -140,7 +147,7 @@ def test_gaps_between_several_sets(low: int, high: int, gap: tuple[int, int] | N
     one.add(10, 30)
     one.add(50, 60)
     two.add(20, 40)
-    assert uncovered((one, two, ExtentSet()), low, high) == gap
+    assert uncovered([one, two, ExtentSet()], low, high) == gap
 
 
 def test_the_row_used_longest_ago_goes_first() -> None:
@@ -151,19 +158,27 @@ def test_the_row_used_longest_ago_goes_first() -> None:
     assert cache.sets(0, False)[0].total == ROW
     arrival = cache.expect(500, 600)
     assert arrival is not None
-    assert cache.sets(1, False) == ()
+    assert cache.sets(1, False) == []
     assert cache.used_bytes == 3 * ROW
     cache.keep(700, 900)
     assert cache.sets(5, False)[0].total == 0
     assert cache.arrivals(5, 550, 551) == [arrival]
     over: list[bool] = []
-    arrival.waiters.append(lambda: over.append(True))
+    arrival.waiters.append(waiter_of(over))
     cache.arrived(arrival)
     assert over == [True]
     assert cache.sets(5, False)[0].total == ROW
     assert cache.expect(1000, 1000 + 4 * ROW) is None
     cache.forget(500, 590)
     assert list(cache.sets(5, True)[0]) == [(590, 600)]
+
+
+def waiter_of(over: list[bool]) -> GatheredWrite:
+    """What waits for one part, and notes that it has come."""
+    engine = Engine()
+    below = FixedServiceDevice(engine, "a", 1 << 20, lambda size, op: 1e-3)
+    controller = RaidController(engine, "c", below, ControllerSettings(cache_bytes=1 << 20), Firmware(engine, "cpu"))
+    return GatheredWrite(controller, Request(WRITE, 0, 512, lambda _: over.append(True)), 1)
 
 
 def test_only_so_many_readers_are_remembered() -> None:
