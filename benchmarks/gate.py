@@ -44,8 +44,8 @@ COSTS: dict[str, Cost] = {
     "replay --closed on one disk: a record": Cost(2.9, 9.0),
     "replay --closed on RAID 5 of 8: a record": Cost(7.3, 22.0),
 }
-"""By the name of the load or command. An aim of a replay is 1.5 times as many records as DiskSim 4.0 does of its cheapest
-drive (HP C3323A: 232,000 and 92,000 a CPU second on a machine with 1.69 million bare timeouts)."""
+"""By the name of the load or command. The aim of a replay is 1.5 times as many records as DiskSim 4.0 serves with its
+cheapest drive (HP C3323A: 232,000 and 92,000 a CPU second on a machine with 1.69 million bare timeouts)."""
 
 
 def cost_us(speed: Speed) -> float:

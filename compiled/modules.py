@@ -9,30 +9,27 @@ from __future__ import annotations
 from .loader import ROOT
 
 FOLDERS = (
-    *("block", "controller", "core", "crypt", "disk", "disk/actuators", "file_system", "fio", "layouts", "links"),
-    *("loads", "memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks"),
+    *("block", "controller", "core", "crypt", "disk", "disk/actuators", "file_system", "layouts", "loads"),
+    *("memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks"),
     *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),
-    *("raid/read_balance", "raid/resync", "raid/striped", "raid/stripes"),
+    *("raid/read_balance", "raid/striped", "raid/stripes"),
 )
 """Folders of the model, compiled but for `EXCEPTIONS`."""
 EXCEPTIONS = (
     *("controller.catalogue", "controller.settings"),
-    *("core.brent", "core.errors", "core.fixed_service"),
+    *("core.brent", "core.discard", "core.errors", "core.exact_sums", "core.fixed_service"),
     *("crypt.ciphers", "disk.spec"),
     *("file_system.nodes", "file_system.settings"),
     *("layouts.bytes_array", "layouts.chart", "layouts.factory", "layouts.levels", "layouts.parity_bytes"),
-    "links.catalogue",
-    *("memory.paged_file", "memory.pipe", "memory.settings"),
-    "network.protocols",
-    *("raid.read_balance.gmirror_options", "raid.read_balance.options"),
-    *("raid.resync.settings", "raid.stripes.settings"),
+    *("loads.dd", "memory.dirty_balance", "memory.paged_file", "memory.pipe", "memory.settings"),
+    *("network.protocols", "raid.mirrors.discard_ranges"),
+    *("raid.parity.discards", "raid.parity_until_4_0.row_locks", "raid.parity_until_4_0.waiting_readers"),
+    *("raid.read_balance.gmirror_options", "raid.read_balance.options", "raid.stripes.settings"),
     "schedulers.settings",
     *("solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
+    *("tasks.io_call_price", "tasks.writer_turns"),
 )
-ALONE = (
-    *("programs.fio.offsets", "programs.fio.places", "programs.fio.random", "programs.fio.random_map"),
-    "statistics.latency_histogram",
-)
+ALONE = ("links.link", "statistics.latency_histogram")
 """Modules of folders that are not compiled otherwise."""
 
 

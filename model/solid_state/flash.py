@@ -23,7 +23,6 @@ from __future__ import annotations
 from heapq import heapreplace
 from typing import Final
 
-from ..core.exact_sums import sum_in_order
 from .die import Die, Work
 from .placement import Placement
 from .spec import SolidStateSpec
@@ -111,12 +110,18 @@ class Flash:
     @property
     def die_busy_s(self) -> float:
         """Time (s) that dies have worked, all together."""
-        return self.reads_s + self.folded_s + sum_in_order(die.busy_s for die in self.dies)
+        busy_s = 0.0
+        for die in self.dies:
+            busy_s += die.busy_s
+        return self.reads_s + self.folded_s + busy_s
 
     @property
     def channel_busy_s(self) -> float:
         """Time (s) that channels have moved bytes, all together."""
-        return sum_in_order(channel.busy_s for channel in self.channels)
+        busy_s = 0.0
+        for channel in self.channels:
+            busy_s += channel.busy_s
+        return busy_s
 
     def read(self, now: float, arrival: float, die: int, size: int, sense_s: float) -> float:
         """Read `size` bytes from a die in one read of `sense_s` (s); when they are across the channel (s)."""

@@ -25,7 +25,6 @@ from collections import deque
 from typing import Final
 
 from ..core.errors import ModelError
-from ..core.exact_sums import sum_in_order
 from ..core.extents import ExtentSet
 from .steady_state import valid_units
 
@@ -165,7 +164,10 @@ class Superblocks:
     def valid(self) -> int:
         """Units that hold data."""
         blocks = [*self._closed, self._open, *([self._victim] if self._victim else [])]
-        return round(sum_in_order(block.tracked + block.in_order + block.anonymous * self.scale for block in blocks))
+        scale, found = self.scale, 0.0
+        for block in blocks:
+            found += block.tracked + block.in_order + block.anonymous * scale
+        return round(found)
 
     @property
     def victim_share(self) -> float:

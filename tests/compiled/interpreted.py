@@ -1,8 +1,8 @@
 """Which Python functions run for every member I/O of a run, with the modules compiled in a folder.
 
 ``python -m raidsim.tests.compiled.interpreted FOLDER [RUN...]``: prints, for all runs or some, the functions that are
-called more than :data:`MOST` times a member I/O; without a build if FOLDER is empty. Calls that a run makes once, or once a window, cancel out: what counts
-is how many more calls a long run makes than a short one.
+called more than :data:`MOST` times a member I/O; without a build if FOLDER is empty. Calls that a run makes once, or
+once a window, cancel out: what counts is how many more calls a long run makes than a short one.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from raidsim.compiled.loader import ROOT, CompiledFinder, stay_pure
 
 MOST = 0.03
 """Calls a member I/O: a window of a measurement, or a batch of random numbers, has more I/Os than its inverse."""
+ONCE_A_WINDOW = ("load_windows.py", "latency_bins", "_await_window")
+"""What looks at the counters at the end of a window, or of a run: files and functions."""
+OURS = ("/model/", "/scenarios/", "/simpy/")
+"""Folders whose functions count: what Python and numpy call for each other is called by one of these."""
 LIBRARY = {
     "all-flash-database": ("precision=null", 0.1, 0.3),
     "backup-and-vms": ("", 2.0, 5.0),
@@ -51,11 +55,6 @@ MADE = {
     "dm-crypt": (
         "",
         "encrypted: {crypt0: {on: disk0, rate: 1GB/s, source: assumed}}",
-        "depth: 8, targets: [crypt0]",
-    ),
-    "cryptoloop": (
-        "",
-        "encrypted: {crypt0: {on: disk0, rate: 1GB/s, source: assumed, kind: cryptoloop}}",
         "depth: 8, targets: [crypt0]",
     ),
     "bursts": ("", ARRAY, "total_iops: 100, arrivals: {kind: bursty, burst_factor: 4, burst_share: 10%}"),
@@ -127,11 +126,12 @@ def _functions(run: Callable[[int], int]) -> dict[str, float]:
     (few, short), (many, long) = (_calls(run, which) for which in (0, 1))
     ios = long - short
     calls = {code: (count - few[code]) / ios for code, count in many.items()}
-    return {
+    named = {
         f"{Path(code.co_filename).name}:{code.co_firstlineno} {code.co_qualname}": round(each, 3)
         for code, each in sorted(calls.items(), key=lambda item: -item[1])
-        if each > MOST
+        if each > MOST and any(part in code.co_filename for part in OURS)
     }
+    return {name: each for name, each in named.items() if not any(part in name for part in ONCE_A_WINDOW)}
 
 
 def _calls(run: Callable[[int], int], which: int) -> tuple[Counter[CodeType], int]:

@@ -22,7 +22,12 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from raidsim.compiled.loader import ROOT, CompiledFinder, stay_pure
 
-LIBRARY = ("database-server", "catalan-2005", "freebsd-2007", "gateway-2005", "gentoo-2004", "mail-spool")
+LIBRARY = (
+    *("backup-and-vms", "catalan-2005", "database-server", "freebsd-2007", "gateway-2005", "gentoo-2004"),
+    *("journaled-archive", "mail-spool", "vm-host"),
+)
+CIPHERS = ("cryptoloop", "dm-crypt")
+JOB = "[a] rw=randrw bs=4k,8k size=64m number_ios=300 ioengine=libaio direct=1 iodepth=8 rate_iops=2000"
 RANDOM = 10
 DRAW = "draw"
 """Instead of the numbers: the random documents."""
@@ -50,6 +55,8 @@ def main(arguments: list[str]) -> None:
     results["random"] = _random()
     results["replay"] = _replay()
     results["deep"] = _deep()
+    results["fio"] = _fio()
+    results |= {cipher: _encrypted(cipher) for cipher in CIPHERS}
     kept = {f"{array} {kernel}": _kept(array, kernel) for array, kernel in KEPT}
     compiled = sorted(name for name, module in sys.modules.items() if _is_compiled(name, module))
     print(json.dumps({"compiled": compiled, "kept": kept, "results": results}))
@@ -112,6 +119,22 @@ def _deep() -> str:
     lines += [f"  a{i}: {{level: linear, members: [a{i - 1}]}}" for i in range(1, DEEPEST)]
     lines += [f"workload: {{kind: load, targets: [a{DEEPEST - 1}], depth: 2, warm_up: 0s, duration: 50ms}}"]
     return _simulated(document_from("\n".join(lines)).spec())
+
+
+def _encrypted(kind: str) -> str:
+    from raidsim.scenarios.documents.document import document_from
+
+    lines = ["machine: {drives: {model: WD2500JB, count: 1}}"]
+    lines += [f"encrypted: {{crypt0: {{on: disk0, kind: {kind}, rate: 1GB/s, source: assumed}}}}"]
+    lines += ["workload: {kind: load, targets: [crypt0], depth: 4, read_share: 50%, warm_up: 0s, duration: 2s}"]
+    return _simulated(document_from("\n".join(lines)).spec())
+
+
+def _fio() -> str:
+    """What a job of fio gives: asynchronous I/Os at a rate."""
+    from raidsim.tests.scenarios.fio.fio_runs import run
+
+    return repr(dataclasses.asdict(run(JOB)))
 
 
 def _drawn() -> list[Any]:
