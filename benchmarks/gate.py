@@ -36,13 +36,13 @@ class Cost:
 COSTS: dict[str, Cost] = {
     "disk, random 4 KiB reads": Cost(0.6, 2.0),
     "RAID 5 of 8, random 4 KiB 70/30": Cost(1.3, 4.0),
-    "run home-nas": Cost(3.0, 12.0),
-    "run database-server": Cost(3.0, 9.0),
+    "run home-nas": Cost(3.0, 14.0),
+    "run database-server": Cost(3.0, 10.0),
     "run vm-host": Cost(5.0, 25.0),
-    "run backup-target": Cost(5.0, 12.0),
-    "run journaled-archive": Cost(5.0, 25.0),
+    "run backup-target": Cost(5.0, 14.0),
+    "run journaled-archive": Cost(5.0, 30.0),
     "replay --closed on one disk: a record": Cost(2.9, 9.0),
-    "replay --closed on RAID 5 of 8: a record": Cost(7.3, 22.0),
+    "replay --closed on RAID 5 of 8: a record": Cost(7.3, 28.0),
 }
 """By the name of the load or command. The aim of a replay is 1.5 times as many records as DiskSim 4.0 serves with its
 cheapest drive (HP C3323A: 232,000 and 92,000 a CPU second on a machine with 1.69 million bare timeouts)."""
