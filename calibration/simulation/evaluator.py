@@ -23,6 +23,7 @@ from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.running.base.sample import Sample
 from ...scenarios.running.simulate import simulate
+from ...scenarios.workers.process_setup import forget_finished
 from ...scenarios.workers.worker_pool import WorkerPool
 from .asked import Asked
 from .kept_results import Failed, KeptResults, Outcome, Timed
@@ -212,6 +213,7 @@ def _attempt(task: _Task) -> Timed:
             outcome = simulate(scenario, sample)
     except InputError as refusal:
         outcome = refusal
+    forget_finished()
     return Timed(outcome, time.process_time() - worked, time.perf_counter() - begun)
 
 

@@ -69,6 +69,13 @@ def search_less() -> None:
     gc.set_threshold(_MORE, _OLDER, _OLDER)
 
 
+def forget_finished() -> None:
+    """Free what a finished simulation has left in circles, if it was a large one: the next one needs the memory."""
+    _, older, oldest = gc.get_count()
+    if older or oldest:
+        gc.collect()
+
+
 @contextmanager
 def importing() -> Iterator[None]:
     """Import inside without a search for garbage: what modules hold stays as long as the process."""
