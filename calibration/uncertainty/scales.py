@@ -3,7 +3,7 @@
 The logarithm of a group's scale (the cells of one class in one study) is a mean plus independent parts: of the device,
 of the kind of figure, of its family, of both together, of the study, and of the group itself. So a class of which two
 studies tell is drawn to its device's and kind's, and one of which ten tell speaks for itself (hierarchical shrinkage:
-Gelman and Hill, Data Analysis Using Regression and Multilevel Models, 2006, chapter 12). The parts' spreads maximise
+Gelman and Hill, Data Analysis Using Regression and Multilevel Models, 2006, chapter 12). The parts' spreads maximize
 the likelihood of all groups; with them the scale in a new study is that of a Gaussian process (Rasmussen and Williams,
 Gaussian Processes for Machine Learning, 2006, equations 2.25, 2.26 and 2.41).
 """
