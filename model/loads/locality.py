@@ -7,7 +7,6 @@ of different sizes the same relative places, but for Zipf's law, whose popularit
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,18 +24,18 @@ _MOST_FACTOR = 3_000_000_000
 """Below this the product of two block numbers fits 63 bits."""
 
 
-class Places(ABC):
+class Places:
     """How places are drawn."""
 
     __slots__ = ()
 
-    @abstractmethod
     def numbers(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
         """The random numbers of the next `count` places, along the last axis."""
+        raise NotImplementedError
 
-    @abstractmethod
     def of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         """The places of some of these numbers, as shares of the span."""
+        raise NotImplementedError
 
     def draw(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
         """The next `count` places as shares of the span."""

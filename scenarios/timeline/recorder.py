@@ -305,9 +305,9 @@ class Recorder(Causes):
                 self.meet(device, request, ended)
             submit(device, request)
 
-        read_ahead = self.doing_for(base._read_ahead, lambda *_: Frame((), "read-ahead"))
-        changed = {"submit": submit_noted, "_read_ahead": read_ahead, "_transfer": self.doing(base._transfer)}
-        _change(controller, changed)
+        _change(controller, {"submit": submit_noted, "_transfer": self.doing(base._transfer)})
+        ahead = controller._ahead
+        _change(ahead, {"read": self.doing_for(type(ahead).read, lambda *_: Frame((), "read-ahead"))})
         destager = controller._destager
         _change(
             destager, {"_write": self.doing_for(type(destager)._write, lambda *_: Frame((), "destage", None, WRITE))}

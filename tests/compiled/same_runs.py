@@ -56,6 +56,7 @@ def main(arguments: list[str]) -> None:
     results["replay"] = _replay()
     results["deep"] = _deep()
     results["fio"] = _fio()
+    results["bare"] = _bare()
     results |= {cipher: _encrypted(cipher) for cipher in CIPHERS}
     kept = {f"{array} {kernel}": _kept(array, kernel) for array, kernel in KEPT}
     compiled = sorted(name for name, module in sys.modules.items() if _is_compiled(name, module))
@@ -72,6 +73,25 @@ def _simulated(spec: Any) -> str:
 
     # repr shows every bit of a float, and whether a number is one.
     return repr(dataclasses.asdict(simulate(spec, Sample(read_bytes=1 << 20, write_bytes=1 << 20, cycles=1))))
+
+
+def _bare() -> tuple[float, int]:
+    """When a bare load on a disk has done some I/Os, and how many events that took."""
+    from raidsim.model.core.engine import Engine
+    from raidsim.model.core.request import READ, WRITE
+    from raidsim.model.disk.hard_disk import HardDisk
+    from raidsim.model.drives.catalogue import hard_disk
+    from raidsim.model.loads.closed_loop import ClosedLoop
+
+    engine, draw = Engine(), random.Random(1)
+    disk = HardDisk(engine, hard_disk("WD5000AAKS"), "sda")
+    offsets = [4096 * draw.randrange(disk.capacity // 4096) for _ in range(200)]
+    loop = ClosedLoop(disk, lambda: ([READ, WRITE] * 100, offsets), 4096)
+    loop.start(4)
+    stop = engine.event()
+    loop.when_completed(300, stop.succeed)
+    engine.run(until=stop)
+    return engine.now, engine.scheduled_events
 
 
 def _kept(array: str, kernel: str) -> tuple[int, int]:

@@ -7,14 +7,13 @@ from bisect import bisect_left, bisect_right
 from pathlib import Path
 from typing import Any
 
+import raidsim
 from raidsim.model.core import search
 
 
 def _loops() -> dict[str, Any]:
     """The functions as they are written, which the interpreter replaces."""
-    source = Path(search.__file__).with_name("search.py").read_text(encoding="utf-8")
-    if "build" in Path(search.__file__).parts:
-        source = (Path(__file__).parents[3] / "model" / "core" / "search.py").read_text(encoding="utf-8")
+    source = (Path(raidsim.__file__).parent / "model" / "core" / "search.py").read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "loops"}
     exec(source.partition("\nCOMPILED")[0], names)
     return names

