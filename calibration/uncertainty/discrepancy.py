@@ -49,6 +49,7 @@ POINTS = 20
 """Quantiles kept of a class, equally likely each."""
 ENOUGH = 12.0
 """Independent cells from which on a class is evidence alone."""
+_DECIMALS = 6
 _SHOWN_PERCENT = (50.0, 68.3, 90.0)
 _RANDOM = ("seeks_", "rand_", "random_", "backward_", "stride_")
 _TAILS = ("p90_seconds", "p99_seconds", "p999_seconds")
@@ -273,7 +274,8 @@ def learnt(studies: Iterable[StudyErrors], figure_class: FigureClass, spreads: S
     wanted = Group("", device, kind, _family(kind))
     groups = [group for group in groups_of(known) if group.device in {device, *_DRIVES}]
     chosen = load_table().spreads if spreads is None else spreads
-    return Learnt(half_width(groups, chosen, wanted, COVERED), classes)
+    # Rounded, because the last bits of linear algebra depend on the processor.
+    return Learnt(round(half_width(groups, chosen, wanted, COVERED), _DECIMALS), classes)
 
 
 def groups_of(studies: Iterable[StudyErrors]) -> list[Group]:

@@ -11,6 +11,7 @@ import gc
 import io
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -154,7 +155,8 @@ def _fio() -> str:
     """What a job of fio gives: asynchronous I/Os at a rate."""
     from raidsim.tests.scenarios.fio.fio_runs import run
 
-    return repr(dataclasses.asdict(run(JOB)))
+    # Without addresses of objects.
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(dataclasses.asdict(run(JOB))))
 
 
 def _drawn() -> list[Any]:
