@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -90,11 +91,10 @@ class Bench:
         return load.bytes / seconds
 
 
-def changed(**values: object) -> FrontSettings:
+def changed(**values: Any) -> FrontSettings:
     """The settings with other values."""
-    return FrontSettings(
-        **{name: values.get(name, getattr(SETTINGS, name)) for name in FrontSettings.__dataclass_fields__}
-    )  # type: ignore[arg-type]
+    names = FrontSettings.__dataclass_fields__
+    return FrontSettings(**{name: values.get(name, getattr(SETTINGS, name)) for name in names})
 
 
 def test_a_read_alone_takes_device_cpu_wire_and_round_trip() -> None:
