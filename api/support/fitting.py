@@ -37,7 +37,7 @@ def calibrated(
 ) -> Calibrated:
     """Fit a study; `asked` are parameters whose intervals by profile likelihood are wanted.
 
-    Without a number of `starts` there are as many as are worth their time.
+    Without `starts`, a study whose gradients are inexpensive gets several searches, another one gets one.
     """
     given = dict(choices or {})
     names = [parameter.name for parameter in study.parameters]
@@ -105,7 +105,7 @@ def calibrate_all(
     folder
         Of the profiles; default: where :func:`.predict` finds them.
     starts, seed, workers
-        As for a single fit; without `starts` as many as are worth their time.
+        As for a single fit.
     recalibrate
         If true, fit again what is stored.
     done

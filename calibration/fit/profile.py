@@ -16,7 +16,6 @@ from ...model.core.errors import InputError
 from ...model.files.atomic_file import write_whole
 from ...model.files.description import Spec, refusal
 from ...model.files.description_errors import load_spec
-from ...scenarios.sweeps.model_version import hash_folder, model_fingerprint
 from ..study.study import StudySpec
 
 BOUND_SD = 3.0
@@ -215,15 +214,3 @@ def fingerprint(study: StudySpec) -> str:
                 digest.update(path.relative_to(ROOT).as_posix().encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:32]
-
-
-def prediction_fingerprint(study: StudySpec, profile: Profile | None) -> str:
-    """Hash of everything that a study's predictions follow from.
-
-    That is the model, the code that makes runs and figures of a study, the study itself, and its fitted parameters.
-    """
-    digest = hashlib.sha256(model_fingerprint().encode())
-    hash_folder(digest, "calibration/study")
-    digest.update(study.model_dump_json(exclude=_ONLY_TOLD, exclude_defaults=True).encode())
-    digest.update(repr(sorted(profile.factors.items()) if profile is not None else None).encode())
-    return digest.hexdigest()[:16]
