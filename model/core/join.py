@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from .request import Completion, Request
 
@@ -30,6 +30,7 @@ class Join(Completion):
             self.then()
 
 
+@mypyc_attr(free_list_len=1)
 class Parts(Completion):
     """Counts member requests down and completes `whole` after the last."""
 

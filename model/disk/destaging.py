@@ -18,6 +18,8 @@ from abc import abstractmethod
 from math import floor
 from typing import Final
 
+from mypy_extensions import mypyc_attr
+
 from ..core.search import right_of
 from .geometry import Geometry
 from .head import EARLY, Head
@@ -30,6 +32,7 @@ SWEEP_WINDOW: Final = 8
 """Extents ahead of the sweep among which the soonest reached is written first."""
 
 
+@mypyc_attr(free_list_len=1)
 class Destaged:
     """A destage write: when it is over (s), and the bytes that it writes."""
 

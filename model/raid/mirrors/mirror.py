@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from mypy_extensions import mypyc_attr
+
 from ...block.kernel_thread import compute
 from ...core.device import Device
 from ...core.discard_limits import DiscardLimits
@@ -19,6 +21,7 @@ from ..read_balance import ReadBalance
 from .barrier import WAITS, AlternatingBarrier, BucketBarrier, ResyncBarrier
 
 
+@mypyc_attr(free_list_len=1)
 class _Parts(Completion):
     """The member requests of a logical one."""
 

@@ -9,6 +9,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 
+from mypy_extensions import mypyc_attr
+
 from ...core.device import Device, unplugs
 from ...core.join import Join
 from ...core.request import ASYNC, PREREAD_ISSUER, READ, WAITED, WRITE, Completion, Request
@@ -97,6 +99,7 @@ class SmallPlan:
         self.mode = plan.mode
 
 
+@mypyc_attr(free_list_len=1)
 class SmallWrite(Completion):
     """A write that somebody waits for, of whole heads in one chunk of a row of which nothing is known."""
 
