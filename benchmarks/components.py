@@ -31,7 +31,7 @@ from raidsim.model.readahead import PAGE, READ_AHEAD
 from raidsim.model.schedulers import MqDeadline
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
-from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.cpu import Account, Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.prices import FREE
 
@@ -185,14 +185,6 @@ class _Ideal(FixedServiceDevice):
         callback()
 
 
-class _Program:
-    """Who pays for CPU time."""
-
-    def __init__(self) -> None:
-        self.issuer = 1
-        self.cpu_s = self.owed_s = 0.0
-
-
 def _cached_file(engine: Engine, memory: int) -> tuple[PageCache, PagedFile]:
     """A page cache of so much memory (bytes), whose dirty pages stay, and a file in one piece."""
     host = Host(Cpu(engine), FREE)
@@ -210,7 +202,7 @@ def page_cache() -> Chore:
     """A program that reads a file in calls of 64 KiB, with read-ahead of 128 KiB."""
     engine = Engine()
     cache, file = _cached_file(engine, 1 << 28)
-    program, read_ahead = _Program(), READ_AHEAD["2.6"](128 << 10, _CAPACITY)
+    program, read_ahead = Account(1), READ_AHEAD["2.6"](128 << 10, _CAPACITY)
 
     def each(number: int) -> Generator[Any, Any, None]:
         yield from cache.read(file, read_ahead, number * _CALL, (number + 1) * _CALL, program, 0.0, _CALL)

@@ -29,7 +29,10 @@ EXCEPTIONS = (
     *("solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
     *("tasks.io_call_price", "tasks.writer_turns"),
 )
-ALONE = ("links.link", "statistics.latency_histogram")
+ALONE = (
+    *("links.link", "programs.copying", "programs.file_io", "programs.operation"),
+    "statistics.latency_histogram",
+)
 """Modules of folders that are not compiled otherwise."""
 
 

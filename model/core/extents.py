@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from mypy_extensions import mypyc_attr
+
 from .search import left_of, right_of
 
 MOST_EXTENTS = 512
 """A :class:`SplitExtentSet` splits a flat set that has more extents."""
 
 
+@mypyc_attr(acyclic=True)
 class FlatExtentSet:
     """A set of bytes as sorted, disjoint, non-touching half-open extents in two lists.
 
@@ -178,6 +181,7 @@ class FlatExtentSet:
         return upper
 
 
+@mypyc_attr(acyclic=True)
 class SplitExtentSet:
     """A set of bytes as :class:`FlatExtentSet` has it, of many extents.
 
@@ -300,6 +304,7 @@ class SplitExtentSet:
         return self._flat[0].first()
 
 
+@mypyc_attr(acyclic=True)
 class ExtentSet:
     """A set of bytes as :class:`FlatExtentSet` has it, of any number of extents.
 

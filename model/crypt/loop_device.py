@@ -21,6 +21,7 @@ from ..core.request import DAEMON_ISSUER, READ, Request
 from ..core.signal import Signal
 from ..memory.page_cache import PageCache
 from ..readahead import PAGE
+from ..tasks.cpu import Account
 from ..tasks.host import Host
 
 
@@ -42,8 +43,8 @@ class LoopDevice(Device):
 
     Attributes
     ----------
-    issuer, cpu_s, owed_s
-        The thread's account; see :class:`~raidsim.model.tasks.cpu.Account`.
+    account
+        The thread's.
     """
 
     __slots__ = (
@@ -53,10 +54,8 @@ class LoopDevice(Device):
         "_queue",
         "_read_ahead",
         "_s_per_byte",
+        "account",
         "cache",
-        "cpu_s",
-        "issuer",
-        "owed_s",
     )
 
     def __init__(
@@ -73,8 +72,7 @@ class LoopDevice(Device):
         self._read_ahead = cache.open(cache.device_file)
         self._queue: deque[Request] = deque()
         self._asleep: Signal | None = None
-        self.issuer = DAEMON_ISSUER
-        self.cpu_s = self.owed_s = 0.0
+        self.account = Account(DAEMON_ISSUER)
         engine.spawn(self._thread())
 
     @property
@@ -101,13 +99,13 @@ class LoopDevice(Device):
             request = queue.popleft()
             start, end = request.offset, request.offset + request.size
             if request.op == READ:
-                yield from cache.read(file, self._read_ahead, start, end, self, 0.0)
+                yield from cache.read(file, self._read_ahead, start, end, self.account, 0.0)
                 yield self._cipher(request.size)
             else:
                 for edge in (start, end):
                     page = edge - edge % PAGE
                     if edge != page:  # a page that is written in part has to be there (prepare_write)
-                        yield from cache.fetch(file, page, page + PAGE, self)
+                        yield from cache.fetch(file, page, page + PAGE, self.account)
                 yield self._cipher(request.size)
                 cache.mark_dirty(file, start, end)
             request.complete()

@@ -13,6 +13,7 @@ from ..core.engine import Engine
 from ..core.request import READ, WRITE, Request
 from ..core.signal import Signal
 from ..programs.fio.timing import FioTiming
+from ..tasks.cpu import Account
 from ..tasks.host import Host
 from ..tasks.lock import Lock
 from .files import CachedFile, DirectFile, FioFile
@@ -32,7 +33,7 @@ SLEPT_S = 1e-9
 """A call through the cache that takes this much longer than its CPU time (s) has slept."""
 
 
-class FioEngine:
+class FioEngine(Account):
     """The engine of one thread, and its account of CPU time.
 
     Parameters
@@ -81,9 +82,6 @@ class FioEngine:
         "_wake",
         "completions",
         "counting",
-        "cpu_s",
-        "issuer",
-        "owed_s",
         "statistics",
     )
 
@@ -96,10 +94,10 @@ class FioEngine:
         issuer: int,
         completions: FioCompletions | None = None,
     ) -> None:
+        super().__init__(issuer)
         self._engine = engine
         self._host = host
         self._timing = timing
-        self.issuer = issuer
         self.completions = completions
         prices = host.prices
         call_s = prices.uring_call_s if timing.engine == "io_uring" else prices.read_call_s
@@ -122,7 +120,6 @@ class FioEngine:
         self._wake: Signal | None = None
         self._waits_for = 0
         self.counting = timing.ramp_s <= 0
-        self.cpu_s = self.owed_s = 0.0
         self.statistics = FioStatistics(engine._now)
         # What md takes of the thread for each I/O, as the last submission showed, and what is paid of it too early.
         self._passing_s = self._passed_ahead_s = 0.0

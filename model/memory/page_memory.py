@@ -111,10 +111,10 @@ class PageMemory:
 
     def used(self, file: PagedFile, start: int, end: int) -> None:
         """[start, end) of `file`, which is in memory, has been used."""
-        parts = file.once.parts(start, end)
-        if len(parts) == 1 and parts[0][2] and file.active.run_from(start) >= end:
+        once = file.once
+        if once.run_from(start) >= end and file.active.run_from(start) >= end:
             return
-        for at, stop, before in parts:
+        for at, stop, before in once.parts(start, end):
             if before:
                 self._activate(file, at, stop)
             else:
@@ -142,7 +142,7 @@ class PageMemory:
         self.held -= gone
         self._active_bytes -= file.active.remove(start, end)
         file.once.remove(start, end)
-        file.marks.forget(start, end)
+        file.forget_marks(start, end)
         return gone
 
     def forget(self, file: PagedFile, start: int = 0) -> None:

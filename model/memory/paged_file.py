@@ -10,10 +10,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from math import inf
 
+from mypy_extensions import mypyc_attr
+
 from ..core.extents import ExtentSet
 from ..readahead import PageMarks
 
 
+@mypyc_attr(acyclic=True)
 class ExtentMap:
     """Where the bytes of a file are: runs of file bytes at device addresses, in file order and without holes.
 
@@ -171,6 +174,11 @@ class PagedFile:
         if found is None:
             found = self._marks = PageMarks()
         return found
+
+    def forget_marks(self, start: int, end: int) -> None:
+        """The pages of [start, end) are no longer held, so the marks of read-ahead on them are gone."""
+        if self._marks is not None:
+            self._marks.forget(start, end)
 
     @property
     def once(self) -> ExtentSet:

@@ -8,7 +8,7 @@ many calls it has. A process waits for what is not in memory, and looks at the c
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from typing import Any
+from typing import Any, Final
 
 from ..core.errors import ModelError
 from ..core.signal import NOTHING, Waits
@@ -25,9 +25,19 @@ _SLICE_BYTES = 256 * 1024
 """A program that writes is looked at after so many bytes: dirty limits, other programs."""
 _DEVICES = "/dev/"
 """/dev/zero and /dev/null; what calls on them cost is part of the price of the call on the file at the other end."""
-_PAY_FIRST = frozenset(
-    (Kind.MARK, Kind.LAP, Kind.SLEEP, Kind.FORK, Kind.WAIT, Kind.TELL, Kind.HEAR, Kind.FSYNC, Kind.SYNC)
-)
+# Looked up once: a member of an enumeration takes as long to find as some operations take.
+_READ: Final = Kind.READ
+_WRITE: Final = Kind.WRITE
+_OPEN: Final = Kind.OPEN
+_CLOSE: Final = Kind.CLOSE
+_SEEK: Final = Kind.SEEK
+_STAT: Final = Kind.STAT
+_WAIT: Final = Kind.WAIT
+_HEAR: Final = Kind.HEAR
+_ATTRIBUTES: Final = frozenset((Kind.SET_TIMES, Kind.SET_OWNER, Kind.SET_MODE))
+_PROGRAM: Final = frozenset((Kind.MARK, Kind.LAP, Kind.SLEEP, Kind.FORK))
+"""What a program does without the kernel's files."""
+_PAY_FIRST: Final = _PROGRAM | {Kind.WAIT, Kind.TELL, Kind.HEAR, Kind.FSYNC, Kind.SYNC}
 """Before these the clock shows what has been spent."""
 
 
@@ -44,48 +54,69 @@ def execute(process: Process, operations: Iterable[Operation]) -> Steps:
         if process.owed_s and kind in _PAY_FIRST:
             yield process.pay()
             process.look_at_clock()
-        if kind is Kind.MARK:
-            process.phases.append(Phase(operation.file, process.engine.now))
-            process.timing = True
-        elif kind is Kind.LAP:
-            process.timing = False
-        elif kind is Kind.SLEEP:
-            process.slept_s += operation.size
-            yield process.engine.timeout(operation.size)
-        elif kind is Kind.FORK:
-            process.forked = operation.calls
-        else:
-            phase, spent = process.phases[-1], process.cpu_s
-            waits = _do(process, operation)
-            if waits is not NOTHING:
-                yield from waits
-            process.reading = None
-            if process.timing:
-                phase.cpu_s += process.cpu_s - spent
-                phase.ended = process.engine.now
-            if kind is Kind.WAIT or (kind is Kind.HEAR and process.input is None):
-                process.timing = False  # what follows is no part of what the program times
+        if kind in _PROGRAM:
+            yield from _by_itself(process, operation)
+            continue
+        phase, spent = process.phases[-1], process.cpu_s
+        waits = _do(process, operation)
+        if waits is not NOTHING:
+            yield from waits
+        process.reading = None
+        if process.timing:
+            phase.cpu_s += process.cpu_s - spent
+            phase.ended = process.engine._now
+        if kind is _WAIT or (kind is _HEAR and process.input is None):
+            process.timing = False  # what follows is no part of what the program times
     if process.owed_s:
         yield process.pay()
         process.look_at_clock()
 
 
-def _do(process: Process, operation: Operation) -> Waits:
-    """Do one operation, by its kind."""
+def _by_itself(process: Process, operation: Operation) -> Steps:
+    """Do what a program does without the kernel's files."""
     kind = operation.kind
+    if kind is Kind.MARK:
+        process.phases.append(Phase(operation.file, process.engine.now))
+        process.timing = True
+    elif kind is Kind.LAP:
+        process.timing = False
+    elif kind is Kind.SLEEP:
+        process.slept_s += operation.size
+        yield process.engine.timeout(operation.size)
+    else:
+        process.forked = operation.calls
+
+
+def _do(process: Process, operation: Operation) -> Waits:
+    """Do one operation, by its kind; the ones that programs do most often are looked for first."""
+    kind = operation.kind
+    if kind is _READ:
+        return _read(process, operation)
+    if kind is _WRITE:
+        return _write(process, operation)
+    if kind is _OPEN:
+        return _open(process, operation)
+    if kind is _CLOSE:
+        return _close(process, operation)
+    if kind is _SEEK:
+        return NOTHING
     act = _ON_DATA.get(kind)
     if act is not None:
         return act(process, operation)
-    if kind is Kind.SEEK:
-        return NOTHING
     phase, path = process.phases[-1], process.path(operation.file)
     waits = NOTHING
     if not path.startswith(IN_MEMORY):
-        on_name = _ON_NAMES.get(kind)
-        if on_name is None:
-            raise ModelError(f"{kind} on {path}: no process does this")
         mount, inside = process.place(path)
-        waits = on_name(process, mount.file_system, inside, operation)
+        system = mount.file_system
+        if kind in _ATTRIBUTES:
+            waits = system.set_attributes(inside, process)
+        elif kind is _STAT:
+            waits = system.stat(inside, process)
+        else:
+            on_name = _ON_NAMES.get(kind)
+            if on_name is None:
+                raise ModelError(f"{kind} on {path}: no process does this")
+            waits = on_name(process, system, inside, operation)
     if waits is not NOTHING:
         return _counted(waits, process, phase, operation.calls)
     if process.timing:
@@ -311,16 +342,8 @@ def _rmdir(process: Process, system: FileSystem, path: str, _: Operation) -> Wai
     return system.rmdir(path, process)
 
 
-def _stat(process: Process, system: FileSystem, path: str, _: Operation) -> Waits:
-    return system.stat(path, process)
-
-
 def _list(process: Process, system: FileSystem, path: str, operation: Operation) -> Waits:
     return NOTHING if operation.offset else system.list_directory(path, process)
-
-
-def _set_attributes(process: Process, system: FileSystem, path: str, _: Operation) -> Waits:
-    return system.set_attributes(path, process)
 
 
 def _sync(process: Process, system: FileSystem, _: str, __: Operation) -> Waits:
@@ -374,11 +397,7 @@ def _start_children(process: Process) -> None:
 
 
 _ON_DATA: dict[Kind, Callable[[Process, Operation], Waits]] = {
-    Kind.READ: _read,
-    Kind.WRITE: _write,
     Kind.REWRITE: _rewrite,
-    Kind.OPEN: _open,
-    Kind.CLOSE: _close,
     Kind.FSYNC: _fsync,
     Kind.FDATASYNC: _fsync,
     Kind.TELL: _tell,
@@ -389,11 +408,7 @@ _ON_NAMES: dict[Kind, Callable[[Process, FileSystem, str, Operation], Waits]] = 
     Kind.UNLINK: _unlink,
     Kind.MKDIR: _mkdir,
     Kind.RMDIR: _rmdir,
-    Kind.STAT: _stat,
     Kind.LIST: _list,
-    Kind.SET_TIMES: _set_attributes,
-    Kind.SET_OWNER: _set_attributes,
-    Kind.SET_MODE: _set_attributes,
     Kind.SYNC: _sync,
 }
 """On names; programs count these operations."""

@@ -16,7 +16,7 @@ from ..memory.page_cache import PageCache
 from ..memory.pipe import Pipe
 from ..programs.operation import Operation
 from ..readahead import PAGE, ReadAhead
-from ..tasks.cpu import QUANTUM_S
+from ..tasks.cpu import QUANTUM_S, Account
 from ..tasks.host import Host
 
 IN_MEMORY = "/memory/"
@@ -74,7 +74,7 @@ class OpenFile:
         self.read_ahead: ReadAhead | None = None
 
 
-class Process:
+class Process(Account):
     """One process.
 
     Parameters
@@ -111,18 +111,20 @@ class Process:
     """
 
     __slots__ = (
+        "_inside",
+        "_mount",
+        "_name",
+        "_path",
+        "_placed",
         "children",
-        "cpu_s",
         "engine",
         "files",
         "forked",
         "host",
         "input",
-        "issuer",
         "left",
         "mounts",
         "output",
-        "owed_s",
         "phases",
         "reading",
         "root",
@@ -132,13 +134,11 @@ class Process:
     )
 
     def __init__(self, engine: Engine, host: Host, mounts: dict[str, Mount], root: str, issuer: int) -> None:
+        super().__init__(issuer)
         self.engine = engine
         self.host = host
         self.mounts = mounts
         self.root = root
-        self.issuer = issuer
-        self.cpu_s = 0.0
-        self.owed_s = 0.0
         self.phases = [Phase("", engine.now)]
         self.output: Pipe | None = None
         self.input: Pipe | None = None
@@ -150,6 +150,9 @@ class Process:
         self.timing = True
         self.left = 0
         self.reading: tuple[ReadAhead, int, int] | None = None
+        # The name and the path that were asked for last: a program does several things to a file in a row.
+        self._name = self._path = self._placed = self._inside = ""
+        self._mount: Mount | None = None
 
     @property
     def moved(self) -> int:
@@ -162,19 +165,26 @@ class Process:
 
     def path(self, name: str) -> str:
         """A program's name for a file as an absolute path."""
-        if name.startswith("/"):
-            return name
-        return self.root + (name[2:] if name.startswith("./") else name)
+        if name is self._name:
+            return self._path
+        path = name if name.startswith("/") else self.root + (name[2:] if name.startswith("./") else name)
+        self._name, self._path = name, path
+        return path
 
     def place(self, path: str) -> tuple[Mount, str]:
         """The file system a path is on, and the path below its mount point."""
+        last = self._mount
+        if path is self._placed and last is not None:
+            return last, self._inside
         best, found = "", None
         for point, mount in self.mounts.items():
             if path.startswith(point) and (found is None or len(point) > len(best)):
                 best, found = point, mount
         if found is None:
             raise ModelError(f"{path}: is on no file system")
-        return found, path[len(best) :].lstrip("/")
+        inside = path[len(best) :].lstrip("/")
+        self._placed, self._mount, self._inside = path, found, inside
+        return found, inside
 
     def spend(self, seconds: float) -> bool:
         """Charge CPU time; whether it is time to :meth:`pay`."""

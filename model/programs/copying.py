@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from .operation import Kind, Operation, transfer
 
@@ -22,6 +22,14 @@ TAR_RECORD = 20 * TAR_BLOCK
 _END_BLOCKS = 2
 _LISTED = "O_RDONLY|O_NONBLOCK|O_DIRECTORY"
 NOWHERE = "/dev/null"
+
+# Looked up once: a member of an enumeration takes as long to find as all else that is done for a small file.
+_READ: Final = Kind.READ
+_WRITE: Final = Kind.WRITE
+_OPEN: Final = Kind.OPEN
+_CLOSE: Final = Kind.CLOSE
+_STAT: Final = Kind.STAT
+_ATTRIBUTES: Final = (Kind.SET_TIMES, Kind.SET_OWNER, Kind.SET_MODE)
 
 
 class TreeFile(NamedTuple):
@@ -165,13 +173,22 @@ def copy_calls(files: int, blocks: int) -> tuple[int, int]:
     return blocks + files, blocks
 
 
-class _Piece(NamedTuple):
+class _Piece:
     """What comes next in an archive; a record begins before the first piece in it."""
 
-    what: Literal["record", "directory", "file", "data", "end of file"]
-    path: str = ""
-    offset: int = 0
-    size: int = 0
+    __slots__ = ("offset", "path", "size", "what")
+
+    def __init__(
+        self,
+        what: Literal["record", "directory", "file", "data", "end of file"],
+        path: str = "",
+        offset: int = 0,
+        size: int = 0,
+    ) -> None:
+        self.what = what
+        self.path = path
+        self.offset = offset
+        self.size = size
 
 
 def _archive(tree: Tree) -> Iterator[_Piece]:
@@ -210,19 +227,21 @@ def _archive(tree: Tree) -> Iterator[_Piece]:
 def tar_extract(tree: Tree, archive: str = "tree.tar", pipe: bool = False) -> Iterator[Operation]:
     """``tar -xf ARCHIVE``: from a file, or from a pipe of that name."""
     read = 0
-    for what, path, offset, size in _archive(tree):
+    for piece in _archive(tree):
+        what, path = piece.what, piece.path
         if what == "record":
-            yield Operation(Kind.HEAR if pipe else Kind.READ, archive, read, TAR_RECORD, TAR_RECORD)
+            yield Operation(Kind.HEAR if pipe else _READ, archive, read, TAR_RECORD, TAR_RECORD)
             read += TAR_RECORD
         elif what == "directory":
             yield Operation(Kind.MKDIR, path)
         elif what == "file":
-            yield Operation(Kind.OPEN, path, flags="O_WRONLY|O_CREAT|O_EXCL")
+            yield Operation(_OPEN, path, flags="O_WRONLY|O_CREAT|O_EXCL")
         elif what == "data":
-            yield Operation(Kind.WRITE, path, offset, size, size)
+            yield Operation(_WRITE, path, piece.offset, piece.size, piece.size)
         else:
-            for kind in (Kind.SET_TIMES, Kind.SET_OWNER, Kind.SET_MODE, Kind.CLOSE):
+            for kind in _ATTRIBUTES:
                 yield Operation(kind, path)
+            yield Operation(_CLOSE, path)
 
 
 def tar_create(tree: Tree, archive: str = "tree.tar", pipe: bool = False) -> Iterator[Operation]:
@@ -240,26 +259,27 @@ def tar_create(tree: Tree, archive: str = "tree.tar", pipe: bool = False) -> Ite
 
     if not pipe:
         yield Operation(Kind.OPEN, archive, flags="O_WRONLY|O_CREAT|O_TRUNC")
-    for what, path, offset, size in _archive(tree):
+    for piece in _archive(tree):
+        what, path = piece.what, piece.path
         if what == "record":
             if begun:
                 yield written(begun)
             begun += 1
         elif what == "directory":
-            yield Operation(Kind.STAT, path)
-            yield Operation(Kind.OPEN, path, flags=_LISTED)
+            yield Operation(_STAT, path)
+            yield Operation(_OPEN, path, flags=_LISTED)
             yield Operation(Kind.LIST, path, calls=2)
-            yield Operation(Kind.CLOSE, path)
+            yield Operation(_CLOSE, path)
         elif what == "file":
-            yield Operation(Kind.STAT, path)
+            yield Operation(_STAT, path)
             if reads:
-                yield Operation(Kind.OPEN, path, flags="O_RDONLY")
+                yield Operation(_OPEN, path, flags="O_RDONLY")
         elif not reads:
             continue
         elif what == "data":
-            yield Operation(Kind.READ, path, offset, size, size)
+            yield Operation(_READ, path, piece.offset, piece.size, piece.size)
         else:
-            yield Operation(Kind.CLOSE, path)
+            yield Operation(_CLOSE, path)
     yield written(begun)
     if not pipe:
         yield Operation(Kind.CLOSE, archive)
@@ -272,14 +292,14 @@ def copy(tree: Tree, block: int = 4096, to: str = "copy") -> Iterator[Operation]
             yield Operation(Kind.MKDIR, target)
             yield Operation(Kind.LIST, source, calls=2)
             continue
-        yield Operation(Kind.OPEN, source, flags="O_RDONLY")
-        yield Operation(Kind.OPEN, target, flags="O_WRONLY|O_CREAT")
+        yield Operation(_OPEN, source, flags="O_RDONLY")
+        yield Operation(_OPEN, target, flags="O_WRONLY|O_CREAT")
         if file.size:
-            yield transfer(Kind.READ, source, 0, file.size, block)
-            yield transfer(Kind.WRITE, target, 0, file.size, block)
-        yield Operation(Kind.READ, source, file.size, 0, block)
-        yield Operation(Kind.CLOSE, target)
-        yield Operation(Kind.CLOSE, source)
+            yield transfer(_READ, source, 0, file.size, block)
+            yield transfer(_WRITE, target, 0, file.size, block)
+        yield Operation(_READ, source, file.size, 0, block)
+        yield Operation(_CLOSE, target)
+        yield Operation(_CLOSE, source)
 
 
 def copy_in_kernel(tree: Tree, to: str = "copy") -> Iterator[Operation]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Literal
 
 
 class Kind(StrEnum):
@@ -64,10 +64,10 @@ Loop = Literal["", "putc", "getc"]
 """The loop of the C library that moves the data byte by byte between the program and the buffer that the calls move."""
 
 
-class Operation(NamedTuple):
+class Operation:
     """A run of equal system calls on one file.
 
-    Attributes
+    Parameters
     ----------
     kind
         What is asked for.
@@ -87,14 +87,39 @@ class Operation(NamedTuple):
         What each byte goes through besides the calls.
     """
 
-    kind: Kind
-    file: str = ""
-    offset: int = 0
-    size: int = 0
-    call_bytes: int = 0
-    calls: int = 1
-    flags: str = ""
-    loop: Loop = ""
+    __slots__ = ("call_bytes", "calls", "file", "flags", "kind", "loop", "offset", "size")
+
+    def __init__(
+        self,
+        kind: Kind,
+        file: str = "",
+        offset: int = 0,
+        size: int = 0,
+        call_bytes: int = 0,
+        calls: int = 1,
+        flags: str = "",
+        loop: Loop = "",
+    ) -> None:
+        self.kind = kind
+        self.file = file
+        self.offset = offset
+        self.size = size
+        self.call_bytes = call_bytes
+        self.calls = calls
+        self.flags = flags
+        self.loop = loop
+
+    def _all(self) -> tuple[Kind, str, int, int, int, int, str, Loop]:
+        return self.kind, self.file, self.offset, self.size, self.call_bytes, self.calls, self.flags, self.loop
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Operation) and self._all() == other._all()
+
+    def __hash__(self) -> int:
+        return hash(self._all())
+
+    def __repr__(self) -> str:
+        return f"Operation{self._all()}"
 
 
 def mark(phase: str) -> Operation:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 
+from mypy_extensions import mypyc_attr
 
+
+@mypyc_attr(acyclic=True)
 class PageMarks:
     """A sorted set of page positions (bytes). There are few: one for every window read ahead and not yet reached."""
 

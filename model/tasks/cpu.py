@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heapreplace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from mypy_extensions import mypyc_attr
 from simpy.events import Event
 
 from ..core.engine import Engine
@@ -26,22 +27,29 @@ QUANTUM_S: Final = 0.001
 """CPU time that a process may owe before it is charged: short calls are charged together."""
 
 
-class Account(Protocol):
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Account:
     """Whoever CPU time is spent for: a process of the simulated machine.
 
-    Attributes
+    Parameters
     ----------
     issuer
         By which I/O schedulers know it.
+
+    Attributes
+    ----------
     cpu_s
         CPU time spent so far (s).
     owed_s
         The part of it that the CPU has not been asked for yet; whoever waits for a device pays it first.
     """
 
-    issuer: int
-    cpu_s: float
-    owed_s: float
+    __slots__ = ("cpu_s", "issuer", "owed_s")
+
+    def __init__(self, issuer: int) -> None:
+        self.issuer = issuer
+        self.cpu_s = 0.0
+        self.owed_s = 0.0
 
 
 class Cpu:

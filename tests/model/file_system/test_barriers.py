@@ -23,7 +23,7 @@ from raidsim.model.memory.partition import Partition
 from raidsim.model.memory.settings import PageCacheSettings
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.readahead import ReadAhead26
-from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.cpu import Account, Cpu
 from raidsim.model.tasks.host import Host
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -50,13 +50,6 @@ class CachedDrive(Device):
         self._engine.call_at(self._engine.now + (0.0 if self._protected else 500e-6), lambda _: done())
 
 
-class Program:
-    """Who pays."""
-
-    issuer = 1
-    cpu_s = owed_s = 0.0
-
-
 class Mounted:
     """A file system on a device, and a program that appends and calls fsync."""
 
@@ -73,7 +66,7 @@ class Mounted:
         self.system = FileSystem(
             engine, host, self.cache, settings, partition.capacity, random, 0.0, journal_device=journal
         )
-        self.program = Program()
+        self.program = Account(1)
 
     def rate(self, count: int, overwrite: bool = False, data_only: bool = False) -> float:
         """So many writes of 4 KiB, each followed by fsync: how many a second."""

@@ -28,7 +28,7 @@ from raidsim.model.memory.page_cache import PageCache
 from raidsim.model.memory.page_memory import PageMemory
 from raidsim.model.memory.settings import PageCacheSettings
 from raidsim.model.readahead import ReadAhead26
-from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.cpu import Account, Cpu
 from raidsim.model.tasks.host import Host
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -56,13 +56,11 @@ class RecordingDevice(Device):
         return [address for _, kind, address, _ in self.requests if kind == op]
 
 
-class Program:
+class Program(Account):
     """Whose CPU time is counted."""
 
     def __init__(self, issuer: int = 1) -> None:
-        self.issuer = issuer
-        self.cpu_s = 0.0
-        self.owed_s = 0.0
+        super().__init__(issuer)
 
 
 def all_of(operation: Waits) -> Generator[Any, Any, Any]:

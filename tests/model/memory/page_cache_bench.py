@@ -12,7 +12,7 @@ from raidsim.model.memory.page_memory import PageMemory
 from raidsim.model.memory.paged_file import PagedFile
 from raidsim.model.memory.settings import PageCacheSettings
 from raidsim.model.readahead import READ_AHEAD
-from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.cpu import Account, Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.recording import KIB, MIB, Recorder
@@ -32,12 +32,11 @@ class Disk(Recorder):
         self.submission_s_per_page = 0.0
 
 
-class Program:
+class Program(Account):
     """Who pays for CPU time."""
 
     def __init__(self, issuer: int = 1) -> None:
-        self.issuer = issuer
-        self.cpu_s = self.owed_s = 0.0
+        super().__init__(issuer)
 
 
 class Bench:

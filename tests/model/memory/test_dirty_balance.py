@@ -19,7 +19,7 @@ from raidsim.model.memory.page_memory import PageMemory
 from raidsim.model.memory.paged_file import PagedFile
 from raidsim.model.memory.settings import PageCacheSettings
 from raidsim.model.readahead import ReadAhead26
-from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.cpu import Account, Cpu
 from raidsim.model.tasks.host import Host
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -60,12 +60,11 @@ class Pipe(Device):
                 callback()
 
 
-class Writer:
+class Writer(Account):
     """Writes a file as fast as it may."""
 
     def __init__(self, cache: PageCache, issuer: int) -> None:
-        self.issuer = issuer
-        self.cpu_s = self.owed_s = 0.0
+        super().__init__(issuer)
         self.cache = cache
         self.file = PagedFile(f"f{issuer}", 1 << 46)
         self.file.extents.append(issuer << 46, 1 << 46)
