@@ -51,10 +51,12 @@ class BlockJournal(Journal):
     """
 
     __slots__ = (
+        "_block",
         "_cache",
         "_committing",
         "_engine",
         "_most",
+        "_ordered",
         "_running",
         "_settings",
         "_shadow",
@@ -75,6 +77,8 @@ class BlockJournal(Journal):
         self._engine = engine
         self._cache = cache
         self._settings = settings
+        self._block = settings.block
+        self._ordered = settings.ordered
         head = settings.journal_head
         self.area = JournalArea(cache, start, size, settings.block, head, head, device)
         # On a file system that is too small for its journal, that is smaller, and so are its transactions.
@@ -115,12 +119,14 @@ class BlockJournal(Journal):
 
     def change(self, addresses: Iterable[int], times: bool = False) -> None:
         running = self._running
-        running.blocks.update(dict.fromkeys(addresses))
+        blocks = running.blocks
+        for address in addresses:
+            blocks[address] = None
         if not times:
             running.more_than_times = True
         if running.timer is None:
             self._start(running)
-        if len(running.blocks) * self._settings.block >= self._most:
+        if len(blocks) * self._block >= self._most:
             running.due.fire()
 
     def _start(self, transaction: _Transaction) -> None:
@@ -129,7 +135,7 @@ class BlockJournal(Journal):
         self._started.fire()
 
     def grew(self, file: PagedFile) -> None:
-        if self._settings.ordered:
+        if self._ordered:
             self._running.files[file] = None
 
     def drop(self, file: PagedFile) -> None:

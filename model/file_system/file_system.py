@@ -77,9 +77,16 @@ class FileSystem:
     """
 
     __slots__ = (
+        "_allocate_cycles",
         "_allocator",
+        "_block",
         "_cache",
+        "_close_cycles",
+        "_closes_late",
+        "_create_cycles",
+        "_delayed",
         "_engine",
+        "_goal_shifts",
         "_groups",
         "_host",
         "_inodes",
@@ -87,8 +94,10 @@ class FileSystem:
         "_kept",
         "_names",
         "_nodes",
+        "_open_cycles",
         "_placed",
         "_placement",
+        "_stat_cycles",
         "journal",
         "metadata",
         "settings",
@@ -112,6 +121,15 @@ class FileSystem:
         self._host = host
         self._cache = cache
         self.settings = settings
+        self._block = settings.block
+        self._create_cycles = settings.create_cycles
+        self._open_cycles = settings.open_cycles
+        self._close_cycles = settings.close_cycles
+        self._stat_cycles = settings.stat_cycles
+        self._allocate_cycles = settings.allocate_cycles
+        self._goal_shifts = settings.goal_shifts
+        self._delayed = settings.delayed
+        self._closes_late = bool(settings.in_file or settings.tail_file)
         inside = journal_device is None
         behind = settings.journal_size if inside and settings.journal_place == "end" else 0
         self._groups = Groups(settings, capacity - behind, random, age, scale)
@@ -220,7 +238,7 @@ class FileSystem:
         waits = self._kept.look_up_new(path, parent, by)
         if waits is not NOTHING:
             yield from waits
-        waits = self._kept.spend(by, self.settings.create_cycles)
+        waits = self._kept.spend(by, self._create_cycles)
         if waits is not NOTHING:
             yield from waits
         file, changed, fresh = self._new_file(path, parent)
@@ -295,7 +313,7 @@ class FileSystem:
         self._names.add_block(directory, address, self.settings.block)
         if self._items is not None:
             self._items.add_names(directory, address, len(directory.blocks) - 1)
-        return [*groups.space_maps(address, self.settings.block)]
+        return groups.space_maps(address, self.settings.block)
 
     def open(self, path: str, by: Account) -> Generator[Any, Any, File]:
         """A file that exists."""
@@ -303,7 +321,7 @@ class FileSystem:
         waits = self._kept.look_up(file, by)
         if waits is not NOTHING:
             yield from waits
-        waits = self._kept.spend(by, self.settings.open_cycles)
+        waits = self._kept.spend(by, self._open_cycles)
         if waits is not NOTHING:
             yield from waits
         file.opened += 1
@@ -312,11 +330,11 @@ class FileSystem:
     def stat(self, path: str, by: Account) -> Waits:
         """The attributes of a file or directory."""
         waits = self._kept.look_up(self._node(path), by)
-        return self._kept.spend(by, self.settings.stat_cycles) if waits is NOTHING else self._stat(waits, by)
+        return self._kept.spend(by, self._stat_cycles) if waits is NOTHING else self._stat(waits, by)
 
     def _stat(self, waits: Waits, by: Account) -> Generator[Any, Any, None]:
         yield from waits
-        yield from self._kept.spend(by, self.settings.stat_cycles)
+        yield from self._kept.spend(by, self._stat_cycles)
 
     def mkdir(self, path: str, by: Account) -> Generator[Any, Any, None]:
         """A new directory."""
@@ -394,22 +412,22 @@ class FileSystem:
         node = self._node(path)
         waits = self._kept.look_up(node, by)
         if waits is NOTHING:
-            waits = self._kept.spend(by, self.settings.stat_cycles)
+            waits = self._kept.spend(by, self._stat_cycles)
             if waits is NOTHING:
-                return self.metadata.change((node.item,), (), by)
+                return self.metadata.change_one(node.item, by)
             return self._set_attributes(waits, node, by)
         return self._set_attributes(self._stat(waits, by), node, by)
 
     def _set_attributes(self, waits: Waits, node: Node, by: Account) -> Generator[Any, Any, None]:
         yield from waits
-        yield from self.metadata.change((node.item,), (), by)
+        yield from self.metadata.change_one(node.item, by)
 
     # Contents
 
     def close(self, file: File, by: Account) -> Waits:
         """Nobody writes the file any more: what was set aside for it is free, and a small file goes into a leaf."""
-        waits = self._kept.spend(by, self.settings.close_cycles)
-        if waits is not NOTHING or self.settings.in_file or self.settings.tail_file:
+        waits = self._kept.spend(by, self._close_cycles)
+        if waits is not NOTHING or self._closes_late:
             return self._close(waits, file, by)
         file.opened -= 1
         self._allocator.release(file)
@@ -447,22 +465,22 @@ class FileSystem:
 
     def extend(self, file: File, end: int, by: Account) -> Waits:
         """Call before bytes up to `end` are written: the file grows, and they get a place unless that is delayed."""
-        settings = self.settings
+        block = self._block
         grown = end - file.size
         file.size = max(file.size, end)
         self._kept.note_write(file)
-        if settings.delayed:
+        if self._delayed:
             if grown <= 0:
                 return NOTHING
-            return self._kept.spend(by, -(-grown // settings.block) * settings.allocate_cycles)
+            return self._kept.spend(by, -(-grown // block) * self._allocate_cycles)
         if end <= file.extents.size:
             return NOTHING
         leaf = [file.inode] if file.in_leaf else []
         file.in_leaf = False
         before = file.extents.size
         maps = self._allocate(file, end, by.issuer)
-        blocks = (file.extents.size - before) // settings.block
-        waits = self._kept.spend(by, blocks * settings.allocate_cycles)
+        blocks = (file.extents.size - before) // block
+        waits = self._kept.spend(by, blocks * self._allocate_cycles)
         if waits is NOTHING:
             waits = self.metadata.change([*leaf, *self._grown(file, before)], maps, by)
             if waits is NOTHING:
@@ -484,10 +502,10 @@ class FileSystem:
         self.journal.grew(file)
 
     def _allocate(self, file: File, end: int, issuer: int) -> list[int]:
-        settings, group = self.settings, self._groups[file.group]
+        group, shifts = self._groups[file.group], self._goal_shifts
         goal = self._groups.data_goal(file.group)
-        if settings.goal_shifts > 1:
-            goal = max(goal, group.start + issuer % settings.goal_shifts * (self._groups.size // settings.goal_shifts))
+        if shifts > 1:
+            goal = max(goal, group.start + issuer % shifts * (self._groups.size // shifts))
         return self._allocator.grow(file, end, goal)
 
     def _grown(self, file: File, start: int) -> list[int]:
@@ -501,7 +519,7 @@ class FileSystem:
     def _space_changed(self, address: int, size: int) -> list[int]:
         """The maps that say whether [address, address + size) is free."""
         groups = self._groups
-        changed = [*groups.space_maps(address, size)]
+        changed = groups.space_maps(address, size)
         for number in range(groups.number(address), groups.number(address + size - 1) + 1):
             changed += groups.descriptors(number)
         return changed
@@ -543,7 +561,7 @@ class FileSystem:
 
     def load_map(self, file: File, start: int, end: int, by: Account) -> Waits:
         """Read it."""
-        return self.metadata.read((file.inode,) if file.in_leaf else maps_of(file, start, end), by)
+        return self.metadata.read([file.inode] if file.in_leaf else maps_of(file, start, end), by)
 
     def accessed(self, file: File, by: Account) -> Waits:
         """The file has been read: its inode says when, or only that it was read since it was written (relatime)."""

@@ -98,9 +98,15 @@ class Groups:
 
     __slots__ = (
         "_age",
+        "_block",
         "_capacity",
+        "_descriptor",
         "_front",
         "_groups",
+        "_header",
+        "_inode_maps",
+        "_map_span",
+        "_maps",
         "_random",
         "_settings",
         "_sharing",
@@ -126,6 +132,12 @@ class Groups:
         self.count = group_count(settings, self._capacity)
         self.inodes = settings.inode_table // settings.inode
         self._groups: dict[int, Group] = {}
+        self._block = settings.block
+        self._header = settings.header
+        self._maps = settings.maps
+        self._inode_maps = settings.inode_maps
+        self._map_span = settings.map_bytes or self.size
+        self._descriptor = settings.descriptor
         self.free_bytes = self._capacity - self.count * (settings.header + settings.inode_table) - self._front
         self.free_bytes += (self.count - 1) * settings.header_free
 
@@ -148,7 +160,7 @@ class Groups:
         return self._behind_header(number) + self._settings.inode_table
 
     def _behind_header(self, number: int) -> int:
-        return number * self.size + (0 if number else self._front) + self._settings.header
+        return number * self.size + (0 if number else self._front) + self._header
 
     def set_aside_journal(self, size: int) -> int:
         """Address of a journal of `size` bytes in the block group that mke2fs chooses; not free any more."""
@@ -318,27 +330,27 @@ class Groups:
     def space_map(self, number: int) -> int:
         """Address of the block that says which blocks of a group are free."""
         number -= number % self._sharing
-        return self._behind_header(number) - self._settings.maps * self._settings.block
+        return self._behind_header(number) - self._maps * self._block
 
-    def space_maps(self, address: int, size: int) -> Iterator[int]:
+    def space_maps(self, address: int, size: int) -> list[int]:
         """Addresses of the blocks that say whether [address, address + size) is free."""
-        settings = self._settings
-        span = settings.map_bytes or self.size
+        span = self._map_span
+        found = []
         for number in range(self.number(address), self.number(address + size - 1) + 1):
             start, first = number * self.size, self.space_map(number)
             low, high = max(address, start) - start, min(address + size, start + self.size) - start
-            for part in range(low // span, -(-high // span)):
-                yield first + part * settings.block
+            found += [first + part * self._block for part in range(low // span, -(-high // span))]
+        return found
 
     def inode_map(self, number: int, slot: int = 0) -> int:
         """Address of the block that says whether an inode of a group is free."""
-        settings = self._settings
         number -= number % self._sharing
-        part = slot * settings.inode_maps // self.inodes if settings.inode_maps > 1 else 0
-        return self._behind_header(number) - (settings.inode_maps - part) * settings.block
+        part = slot * self._inode_maps // self.inodes if self._inode_maps > 1 else 0
+        return self._behind_header(number) - (self._inode_maps - part) * self._block
 
-    def descriptors(self, number: int) -> Iterator[int]:
+    def descriptors(self, number: int) -> list[int]:
         """Address of the block with a group's entry in the table at the front of the device, if there is one."""
-        if self._settings.descriptor:
-            block = self._settings.block
-            yield block + number * self._settings.descriptor // block * block
+        if not self._descriptor:
+            return []
+        block = self._block
+        return [block + number * self._descriptor // block * block]

@@ -37,16 +37,21 @@ class InodeCache:
     """
 
     __slots__ = (
+        "_atime",
         "_cache",
         "_cycle_s",
         "_engine",
+        "_grain",
         "_inodes",
         "_kept",
         "_known",
         "_logs_atimes",
         "_metadata",
+        "_mtime",
         "_names",
+        "_read_inode_cycles",
         "_read_lately",
+        "_scan_cycles",
         "_settings",
     )
 
@@ -72,6 +77,11 @@ class InodeCache:
         self._known: OrderedDict[Node, None] = OrderedDict()
         self._read_lately: dict[Node, None] = {}
         self._logs_atimes = False
+        self._atime = settings.atime
+        self._mtime = settings.mtime
+        self._grain = settings.time_grain
+        self._scan_cycles = settings.scan_cycles
+        self._read_inode_cycles = settings.read_inode_cycles
 
     def spend(self, by: Account, cycles: float) -> Waits:
         """Charge CPU time."""
@@ -112,18 +122,18 @@ class InodeCache:
         if parent is not node:
             yield from self.look_up(parent, by)
             yield from self.search(parent, node.entry, by)
-        yield from self.spend(by, self._settings.read_inode_cycles)
+        yield from self.spend(by, self._read_inode_cycles)
         cluster = self._inodes.cluster(node)
         if len(cluster) > 1 and not self._metadata.in_memory(node.inode):
             if by.owed_s:
                 yield self._cache.pay(by)
             yield from self._metadata.read_run(cluster, by)
-        yield from self._metadata.read((node.inode,), by)
+        yield from self._metadata.read([node.inode], by)
         self.remember(node)
 
     def search(self, directory: Directory, block: int, by: Account) -> Waits:
         """Look for a name that is in a block of the directory."""
-        waits = self.spend(by, self._names.looked_at(directory, block) * self._settings.scan_cycles)
+        waits = self.spend(by, self._names.looked_at(directory, block) * self._scan_cycles)
         if waits is NOTHING:
             return self._metadata.read(self._names.searched(directory, block), by)
         return self._search(waits, directory, block, by)
@@ -141,7 +151,7 @@ class InodeCache:
         if waits is not NOTHING:
             return self._find_room(waits, path, parent, by)
         room = self._names.find_room(parent, path)
-        return self.spend(by, self._names.looked_at(parent, room) * self._settings.scan_cycles)
+        return self.spend(by, self._names.looked_at(parent, room) * self._scan_cycles)
 
     def _look_up_new(self, waits: Waits, path: str, parent: Directory, by: Account) -> Generator[Any, Any, None]:
         yield from waits
@@ -150,7 +160,7 @@ class InodeCache:
     def _find_room(self, waits: Waits, path: str, parent: Directory, by: Account) -> Generator[Any, Any, None]:
         yield from waits
         room = self._names.find_room(parent, path)
-        yield from self.spend(by, self._names.looked_at(parent, room) * self._settings.scan_cycles)
+        yield from self.spend(by, self._names.looked_at(parent, room) * self._scan_cycles)
 
     def next_tick(self) -> float:
         """From when on a time that is taken now differs.
@@ -159,22 +169,22 @@ class InodeCache:
         (fs/inode.c: CURRENT_TIME of 2.4; update_atime and inode_times_differ of 2.6.0 to 2.6.10, current_fs_time
         since), else the kernel's ticks (kernel/time/timekeeping.c, ktime_get_coarse_real_ts64).
         """
-        grain = self._settings.time_grain
+        grain = self._grain
         return (self._engine._now // grain + 1.0) * grain
 
     def note_write(self, file: File) -> None:
         """A file is written: with relatime the next read changes its inode (fs/inode.c, relatime_need_update)."""
-        if self._settings.atime == "relative":
+        if self._atime == "relative":
             file.atime_due_s = 0.0
 
     def touch_atime(self, node: Node, by: Account) -> Waits:
         """A file or directory has been read: its inode says when."""
-        how = self._settings.atime
+        how = self._atime
         return NOTHING if how == "never" else self._touch(node, "logged" if how == "relative" else how, by)
 
     def touch_mtime(self, node: Node, by: Account) -> Waits:
         """A file has been written to: its inode says when."""
-        return self._touch(node, self._settings.mtime, by)
+        return self._touch(node, self._mtime, by)
 
     def _touch(self, node: Node, how: str, by: Account) -> Waits:
         if how == "logged":
@@ -184,7 +194,7 @@ class InodeCache:
         return self._touch_later(node, by)
 
     def _touch_later(self, node: Node, by: Account) -> Generator[Any, Any, None]:
-        yield from self._metadata.read((node.inode,), by)
+        yield from self._metadata.read([node.inode], by)
         if not self._logs_atimes:
             self._logs_atimes = True
             self._engine.call_at(self._engine._now + self._settings.atime_delay, self._log_atimes)

@@ -38,20 +38,37 @@ class Inodes:
         Of the device.
     """
 
-    __slots__ = ("_groups", "_last_leaves", "_per_block", "_settings")
+    __slots__ = (
+        "_block",
+        "_checkpoints",
+        "_groups",
+        "_in_table",
+        "_in_tree",
+        "_last_leaves",
+        "_per_block",
+        "_read",
+        "_settings",
+        "_table_bytes",
+    )
 
     def __init__(self, settings: FileSystemSettings, groups: Groups) -> None:
         self._settings = settings
         self._groups = groups
         self._per_block = max(1, settings.block // settings.inode)
         self._last_leaves: dict[int, Leaf] = {}
+        self._block = settings.block
+        self._in_table = settings.inode_place == "table"
+        self._in_tree = settings.inode_place == "tree"
+        self._table_bytes = settings.inode_table
+        self._read = settings.inode_read
+        self._checkpoints = settings.checkpoints
 
     def allocate(self, node: File | Directory) -> NewInode:
         """Give a node an inode in its group, or the next one that has a free one."""
-        if self._settings.inode_place == "tree":
+        if self._in_tree:
             return self._in_leaf(node)
         groups, settings = self._groups, self._settings
-        in_table = settings.inode_place == "table"
+        in_table = self._in_table
         while in_table and groups[node.group].used_slots >= groups.inodes_in(node.group):
             node.group = (node.group + 1) % groups.count
         group = groups[node.group]
@@ -69,9 +86,9 @@ class Inodes:
                 changed += groups.space_maps(address, settings.block)
                 fresh += range(address, address + settings.inode_chunk, settings.block)
         node.inode = node.item = self._address(node)
-        if settings.checkpoints:
+        if self._checkpoints:
             node.item += node.slot % self._per_block * settings.inode
-        if in_table and unused and not settings.inode_read and node.slot % self._per_block == 0:
+        if in_table and unused and not self._read and node.slot % self._per_block == 0:
             fresh.append(node.inode)
         changed += (node.item, groups.inode_map(node.group, node.slot), *groups.descriptors(node.group))
         return NewInode(changed, fresh)
@@ -82,10 +99,10 @@ class Inodes:
             self._groups[number].take_slot()
 
     def _address(self, node: File | Directory) -> int:
-        settings = self._settings
         group = self._groups[node.group]
-        if settings.inode_place == "table":
-            return group.data - settings.inode_table + node.slot // self._per_block * settings.block
+        if self._in_table:
+            return group.data - self._table_bytes + node.slot // self._per_block * self._block
+        settings = self._settings
         at = node.slot * settings.inode
         return group.chunks[at // settings.inode_chunk] + at % settings.inode_chunk // settings.block * settings.block
 

@@ -239,19 +239,22 @@ def _normalised(end: int, most: int) -> int:
     return -end % min(most, 2 << 20 if end <= 4 << 20 else 4 << 20 if end <= 8 << 20 else most)
 
 
-def maps_of(file: File, start: int, end: int) -> Iterator[int]:
+def maps_of(file: File, start: int, end: int) -> list[int]:
     """Addresses of the mapping blocks beyond the inode that say where [start, end) of a file is."""
-    return (address for _, address in map_entries(file, start, end))
+    if file.maps is None:
+        return []
+    return [address for _, address in map_entries(file, start, end)]
 
 
-def map_entries(file: File, start: int, end: int) -> Iterator[tuple[int, int]]:
+def map_entries(file: File, start: int, end: int) -> list[tuple[int, int]]:
     """The same, each with the first byte that it maps."""
     maps = file.maps
     if not maps or end <= maps[0][0]:
-        return
+        return []
     i = max(0, bisect_right(maps, (start, 1 << 62)) - 1)
     while i > 0 and maps[i - 1][0] == maps[i][0]:
         i -= 1
-    while i < len(maps) and maps[i][0] < end:
-        yield maps[i]
-        i += 1
+    behind = i
+    while behind < len(maps) and maps[behind][0] < end:
+        behind += 1
+    return maps[i:behind]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable
 from functools import partial
 from typing import Any
 
@@ -33,13 +33,14 @@ class Metadata:
         Blocks that were not in memory.
     """
 
-    __slots__ = ("_block", "_cache", "_groups", "_settings", "journal", "reads")
+    __slots__ = ("_block", "_cache", "_groups", "_in_pieces", "_settings", "journal", "reads")
 
     def __init__(self, cache: PageCache, journal: Journal, settings: FileSystemSettings, groups: Groups) -> None:
         self._cache = cache
         self._settings = settings
         self._groups = groups
         self._block = settings.block
+        self._in_pieces = bool(settings.space_header)
         self.journal = journal
         self.reads = 0
 
@@ -47,7 +48,9 @@ class Metadata:
         """Whether the block need not be read."""
         if self.journal.holds(address):
             return True
-        pieces = self._groups.pieces_at(address) if self._settings.space_header else None
+        if not self._in_pieces:
+            return self._cached(address, self._block)
+        pieces = self._groups.pieces_at(address)
         if not pieces:
             return self._cached(address, self._block)
         return all(self._cached(start, size) for start, size in pieces)
@@ -55,20 +58,21 @@ class Metadata:
     def _cached(self, start: int, size: int) -> bool:
         return self._cache.device_file.cached.run_from(start) >= start + size
 
-    def read(self, addresses: Iterable[int], by: Account) -> Waits:
-        """Read those blocks that are not in memory, one after the other."""
-        cache, block = self._cache, self._block
-        file = cache.device_file
-        left = iter(addresses)
-        for address in left:
+    def read(self, addresses: list[int], by: Account, begin: int = 0) -> Waits:
+        """Read those blocks, from the one with number `begin` on, that are not in memory, one after the other."""
+        block, file, pages = self._block, self._cache.device_file, self._cache.pages
+        number = begin
+        while number < len(addresses):
+            address = addresses[number]
             address -= address % block
+            number += 1
             if not self.in_memory(address):
-                return self._read(address, left, by)
-            cache.pages.used(file, address, address + block)
+                return self._read(address, addresses, number, by)
+            pages.used(file, address, address + block)
         return NOTHING
 
-    def _read(self, address: int, left: Iterator[int], by: Account) -> Generator[Any, Any, None]:
-        """Read a block that is not in memory, and then what is not of those that are `left`."""
+    def _read(self, address: int, addresses: list[int], begin: int, by: Account) -> Generator[Any, Any, None]:
+        """Read a block that is not in memory, and then what is not of `addresses` from number `begin` on."""
         cache, block = self._cache, self._block
         file = cache.device_file
         if by.owed_s:
@@ -82,7 +86,7 @@ class Metadata:
                 yield from cache.fetch(file, cluster, cluster + self._settings.inode_cluster, by)
             else:
                 yield from cache.fetch(file, address, address + block, by)
-        yield from self.read(left, by)
+        yield from self.read(addresses, by, begin)
 
     def _read_pieces(self, pieces: list[tuple[int, int]], by: Account) -> Generator[Any, Any, None]:
         """Read what is missing of the header of a group, piece by piece."""
@@ -123,12 +127,33 @@ class Metadata:
         self.reads += len(missing)
         return self._cache.fetch(file, missing[0], missing[-1] + self._block, by)
 
+    def change_one(self, address: int, by: Account) -> Waits:
+        """Change one block, as :meth:`change` does."""
+        block = self._block
+        start = address - address % block
+        if not self.in_memory(start):
+            return self.change([address], [], by)
+        self._cache.pages.used(self._cache.device_file, start, start + block)
+        addresses = [address]
+        if self._held_back(addresses):
+            return self._change(NOTHING, addresses, by)
+        self.journal.change(addresses)
+        return self._cache.throttle(by) if self._cache.memory.over_limit else NOTHING
+
     def change(self, addresses: Iterable[int], fresh: Collection[int], by: Account) -> Waits:
         """Change blocks; the ones in `fresh` are new and not read before."""
-        unique = dict.fromkeys((*addresses, *fresh))
+        unique: dict[int, None] = {}
+        read: list[int] = []
         block = self._block
-        blocks = [address - address % block for address in unique]
-        waits = self.read([address for address in blocks if address not in fresh] if fresh else blocks, by)
+        for address in addresses:
+            if address not in unique:
+                unique[address] = None
+                address -= address % block
+                if not fresh or address not in fresh:
+                    read.append(address)
+        for address in fresh:
+            unique[address] = None
+        waits = self.read(read, by)
         if waits is not NOTHING or self._held_back(unique):
             return self._change(waits, unique, by)
         self.journal.change(unique)
@@ -145,7 +170,7 @@ class Metadata:
     def touch(self, address: int, by: Account) -> Waits:
         """Change times in a block, for which nobody is held back."""
         addresses = (address,)
-        waits = self.read((address - address % self._block,), by)
+        waits = self.read([address - address % self._block], by)
         if waits is not NOTHING or self._held_back(addresses):
             return self._touch(waits, addresses, by)
         self.journal.change(addresses, times=True)
@@ -175,7 +200,7 @@ class Metadata:
 
     def change_unlogged(self, address: int, by: Account) -> Generator[Any, Any, None]:
         """Change a block past the journal."""
-        yield from self.read((address,), by)
+        yield from self.read([address], by)
         if not self.journal.holds(address):
             self._cache.mark_dirty(self._cache.device_file, address, address + self._block)
 

@@ -17,8 +17,8 @@ TIGHT = DirtyLimits(1 << 40, 1 << 40, limit=2 * MIB, duty=8 * MIB, pass_bytes=12
 
 def runs(limits: DirtyLimits, **settings: Any) -> list[int]:
     """Two programs write 16 MiB each, at 256 KiB in 2.6 ms; the number of runs of each file's bytes on the disk."""
-    machine = Machine(limits=limits, settings=PageCacheSettings(**settings), copy_s_per_byte=1e-8)
-    machine.system.settings = machine.system.settings.model_copy(update={"goal_shifts": 1})
+    kind = {"goal_shifts": 1}
+    machine = Machine(kind=kind, limits=limits, settings=PageCacheSettings(**settings), copy_s_per_byte=1e-8)
     names = ["one", "other"]
     machine.run(*(written(16 * MIB, name=name) for name in names))
     return [len(machine.system.file(name).extents) for name in names]

@@ -19,10 +19,10 @@ SIZE = 32 * MIB
 
 def machine_of(cores: int, interleaves: bool = True, **prices: Any) -> Machine:
     """A machine with so many processors, whose ext2 sets 32 KiB aside for a file that grows."""
-    machine = Machine(settings=PageCacheSettings(turn=SLICE_S, interleaves=interleaves), **prices)
+    settings = PageCacheSettings(turn=SLICE_S, interleaves=interleaves)
+    machine = Machine(kind={"goal_shifts": 1}, settings=settings, **prices)
     machine.host.cpu = machine.cpu = type(machine.cpu)(machine.engine, cores)
     machine.host.writer_turns = WriterTurns(cores)
-    machine.system.settings = machine.system.settings.model_copy(update={"goal_shifts": 1})
     return machine
 
 
