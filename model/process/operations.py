@@ -7,22 +7,18 @@ many calls it has. A process waits for what is not in memory, and looks at the c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from ..core.errors import ModelError
 from ..core.signal import NOTHING, Waits
 from ..file_system import FileSystem
 from ..programs.operation import Kind, Loop, Operation
-from ..readahead import PAGE, ReadAhead
+from ..readahead import ReadAhead
 from ..tasks.prices import NotedPrices
 from .process import IN_MEMORY, Mount, OpenFile, Phase, Process
+from .writing import SLICE_BYTES, Steps, write_file
 
-Steps = Generator[Any, Any, None]
-"""What a process of the simulation does and waits for."""
-
-_SLICE_BYTES = 256 * 1024
-"""A program that writes is looked at after so many bytes: dirty limits, other programs."""
 _DEVICES = "/dev/"
 """/dev/zero and /dev/null; what calls on them cost is part of the price of the call on the file at the other end."""
 # Looked up once: a member of an enumeration takes as long to find as some operations take.
@@ -221,92 +217,7 @@ def _write(process: Process, operation: Operation) -> Waits:
     if operation.loop:
         per_byte += _loop_s_per_byte(prices, operation.loop)
     opened = process.files[path]
-    return _write_file(process, opened, operation.offset, operation.offset + size, per_byte, copy_s)
-
-
-def _write_file(
-    process: Process,
-    opened: OpenFile,
-    start: int,
-    end: int,
-    per_byte: float,
-    copy_s: float,
-    in_order: bool = True,
-) -> Steps:
-    """Write [start, end) at what a byte costs, of that `copy_s` to be copied.
-
-    A kernel that sees calls `in_order` may write behind the program.
-    """
-    mount, file = opened.mount, opened.file
-    cache, system = mount.cache, mount.file_system
-    block = cache.block_bytes
-    page_s = process.host.prices.page_s
-    edge = start - start % block
-    if edge < start and edge < file.extents.size and not cache.is_cached(file, edge, edge + 1):
-        # A block that is written in part has to be in memory first.
-        yield from cache.fetch(file, edge, edge + block, process)
-    turns = process.host.writer_turns
-    turns.writers += 1
-    while start < end:
-        process.left = end - start
-        if turns.side_by_side and cache.interleaves:
-            start = yield from _write_beside(process, opened, start, end, per_byte, copy_s)
-            continue
-        stop = start - start % _SLICE_BYTES + _SLICE_BYTES
-        if stop > end:
-            stop = end
-        process.spend((stop - start) * per_byte + (stop - start) / PAGE * page_s)
-        if process.owed_s >= cache.turn_s:
-            yield process.pay()
-        waits = system.written(file, stop, process)
-        if waits is not NOTHING:
-            yield from waits
-        dirtied = cache.mark_dirty(file, start, stop)
-        if in_order and cache.write_behind_bytes:
-            yield from cache.write_behind(file, start, stop, process)
-        start = stop
-        if cache.memory.over_limit:
-            yield from cache.throttle(process, dirtied)
-    turns.writers -= 1
-    process.left = 0
-
-
-def _write_beside(
-    process: Process, opened: OpenFile, start: int, end: int, per_byte: float, copy_s: float
-) -> Generator[Any, Any, int]:
-    """Write for a time slice while another program writes on another processor; returns how far it got."""
-    cache, system, file = opened.mount.cache, opened.mount.file_system, opened.file
-    turns = process.host.writer_turns
-    locked_s = per_byte - copy_s + process.host.prices.page_s / PAGE
-    piece = system.settings.reservation or system.settings.block
-    waits = turns.take()
-    if waits is not None:
-        if process.owed_s:
-            yield process.pay()
-        if not waits.fired:
-            yield waits
-    left = cache.turn_s
-    while start < end and left > 0.0:
-        process.left = end - start
-        stop = min(end, start - start % piece + piece)
-        process.spend((stop - start) * copy_s)
-        process.spend(turns.locked(process.engine.now + process.owed_s, (stop - start) * locked_s))
-        left -= process.owed_s
-        yield process.pay()
-        yield from system.written(file, stop, process)
-        dirtied = cache.mark_dirty(file, start, stop)
-        start = stop
-        if cache.memory.over_limit:
-            sleeps = not cache.device.has_room
-            if sleeps:
-                turns.give()
-            spent = process.cpu_s
-            yield from cache.throttle(process, dirtied, piece / _SLICE_BYTES)
-            left -= process.cpu_s - spent
-            if sleeps:
-                return start
-    turns.give()
-    return start
+    return write_file(process, opened, operation.offset, operation.offset + size, per_byte, copy_s)
 
 
 def _rewrite(process: Process, operation: Operation) -> Steps:
@@ -316,14 +227,14 @@ def _rewrite(process: Process, operation: Operation) -> Steps:
     copy_s = prices.write_copy_s_per_byte(operation.call_bytes)
     read_s = operation.calls * prices.file_read_s / size + prices.read_copy_s_per_byte(operation.call_bytes)
     write_s = operation.calls * prices.file_write_s / size + copy_s
-    part = max(operation.call_bytes, _SLICE_BYTES // 2)
+    part = max(operation.call_bytes, SLICE_BYTES // 2)
     start, end = operation.offset, operation.offset + size
     while start < end:
         stop = min(end, start + part)
         yield from _read_file(process, opened, start, stop, read_s, operation.call_bytes)
         phase.bytes += stop - start  # Counted once, as the write goes on.
         # A seek comes before each call, so no kernel sees them in order.
-        yield from _write_file(process, opened, start, stop, write_s, copy_s, in_order=False)
+        yield from write_file(process, opened, start, stop, write_s, copy_s, in_order=False)
         start = stop
 
 
