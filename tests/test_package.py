@@ -26,7 +26,6 @@ SETUPTOOLS = PROJECT["tool"]["setuptools"]
 NOT_PACKAGED = {"tests", "docs", "benchmarks", "build", "dist"}
 LONGEST_FILE = 400
 ONE_IDEA = {
-    "model/block/multi_queue.py": "one queue: tags, plug, scheduler and throttle share one state",
     "model/disk/hard_disk.py": "one drive: a step of a command a method; its parts are other files",
     "model/disk/media.py": "one timeline of the head: each method continues what the ones before it left",
     "model/core/extents.py": "one set of bytes, by how many extents it has: one, a list of them, lists",

@@ -7,12 +7,11 @@ each I/O of a thread, one after the other, also those that md makes of one (subm
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from ..core.device import Device
 from ..core.discard import pieces_of
 from ..core.engine import Engine
-from ..core.request import RESYNC_ISSUER, RESYNC_THREADS, TRIM, Call, Request
+from ..core.request import RESYNC_ISSUER, RESYNC_THREADS, TRIM, Completion, Request
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import Host
 from ..tasks.submitting_threads import SubmittingThreads
@@ -47,7 +46,7 @@ class BioQueue(SubmittingThreads):
 
     def __init__(self, engine: Engine, host: Host, device: Device, *, busy_ticks: BusyTicks = "requests") -> None:
         super().__init__(engine, host, device)
-        self._finished = Call(self._done)
+        self._finished = _Finished(self)
         self._kernel_inside = 0
         self.scheduler: Scheduler | None = None
         self.spreads = False
@@ -97,13 +96,27 @@ class BioQueue(SubmittingThreads):
         self._kernel_inside += request.issuer < 0
         self.device.submit(QueuedRequest(request, now, self._finished))
 
-    def _done(self, queued: Any) -> None:
+    def finish(self, queued: QueuedRequest) -> None:
+        """The driver has done an I/O."""
         self.statistics.done(self._clock._now, queued)
         issuer = queued.issuer
         if issuer < 0:
             self._kernel_inside -= 1
         if issuer > RESYNC_THREADS and issuer != RESYNC_ISSUER:
             self.foreground_bytes += queued.size
-        for part in queued.parts:
-            part.complete()
+        queued.complete_parts()
         self._tell_waiters()
+
+
+class _Finished(Completion):
+    """Of all I/Os of a queue."""
+
+    __slots__ = ("_queue",)
+
+    def __init__(self, queue: BioQueue) -> None:
+        self._queue = queue
+
+    def done(self, request: Request) -> None:
+        """See :meth:`BioQueue.finish`."""
+        assert isinstance(request, QueuedRequest)
+        self._queue.finish(request)

@@ -8,27 +8,26 @@ Sources: block/blk-mq.c (blk_mq_submit_bio, blk_mq_map_queue), block/blk-mq-cpum
 (nvme_setup_irqs: one queue per CPU if the drive has enough).
 
 A submission that finds nothing in its way (no plug, no sleeper, a free tag) is done at one go; all others take the way
-of :class:`raidsim.model.block.multi_queue.BlkMqQueue`.
+of :class:`.request_queue.RequestQueue`.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
-from typing import Any
 
 from ..core.device import Device
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.request import DIRECT, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WRITE_THROUGH, Request
+from ..core.timed import Timed
 from ..schedulers import QueuedRequest
 from ..tasks.host import GIVE_WAY_S, Host
 from .io_statistics import BusyTicks
-from .multi_queue import MAX_SEGMENTS, BlkMqQueue
+from .request_queue import MAX_SEGMENTS, RequestQueue, wake_batch
 from .throttle import Throttle
 
 
-class HardwareQueues(BlkMqQueue):
+class HardwareQueues(RequestQueue):
     """A device behind one or more hardware queues without a scheduler.
 
     Parameters
@@ -46,10 +45,10 @@ class HardwareQueues(BlkMqQueue):
     throttle
         Write-back throttling, or None.
     max_segments, busy_ticks, program_pays
-        As :class:`.multi_queue.BlkMqQueue` has them.
+        As :class:`.request_queue.RequestQueue` has them.
     """
 
-    __slots__ = ("_free", "_freed_of", "_waiting_for", "_waking_of", "hardware_queues")
+    __slots__ = ("_free", "_freed_of", "_waiting_for", "_wake_batch", "_waking_of", "hardware_queues")
 
     def __init__(
         self,
@@ -73,6 +72,7 @@ class HardwareQueues(BlkMqQueue):
             host,
             device,
             depth=depth,
+            scheduler=None,
             max_request_bytes=max_request_bytes,
             max_segments=max_segments,
             spreads=hardware_queues > 1,
@@ -86,6 +86,9 @@ class HardwareQueues(BlkMqQueue):
         self._freed_of = [0] * hardware_queues
         self._waiting_for: list[deque[Request]] = [deque() for _ in range(hardware_queues)]
         self._waking_of = [False] * hardware_queues
+        self._wake_batch = wake_batch(depth)
+        if throttle is not None:
+            throttle.attach(self._release, depth)
 
     @property
     def has_room(self) -> bool:
@@ -160,7 +163,13 @@ class HardwareQueues(BlkMqQueue):
             self._throttle.sent(queued)
         self.device.submit(queued)
 
-    def _done(self, queued: Any) -> None:
+    def take_plugged(self, held: list[QueuedRequest]) -> None:
+        """See :meth:`raidsim.model.tasks.task_plug.PlugQueue.take_plugged`."""
+        for queued in held:
+            self._send(queued)
+
+    def finish(self, queued: QueuedRequest) -> None:
+        """See :meth:`.request_queue.RequestQueue.finish`."""
         # The same as IoStatistics.done(), inlined.
         statistics, now = self.statistics, self._engine._now
         if now < statistics.tick_ends and queued.op != TRIM:
@@ -189,23 +198,47 @@ class HardwareQueues(BlkMqQueue):
             self._freed_of[queue] += 1
             if self._freed_of[queue] >= self._wake_batch and not self._waking_of[queue]:
                 self._waking_of[queue] = True
-                since = self._engine._now
-                self._engine.call_at(since + self._switch_s, partial(self._wake_queue, queue, since + GIVE_WAY_S))
-        for part in queued.parts:
-            part.complete()
+                self._engine.insert(now + self._switch_s, _Waker(self, queue, now + GIVE_WAY_S))
+        queued.complete_parts()
 
-    def _wake_queue(self, queue: int, gives_way_until: float, _: Any) -> None:
-        """Sleepers take the free tags of one queue; see :meth:`raidsim.model.block.multi_queue.BlkMqQueue._wake`."""
-        waiting, now = self._waiting_for[queue], self._engine._now
-        free = self._host.cpu.free_from
-        if waiting[0].issuer < 0 and free > now and now < gives_way_until:
-            again = partial(self._wake_queue, queue, gives_way_until)
-            self._engine.call_at(min(free, gives_way_until), again)
+    def wake(self, waker: _Waker) -> None:
+        """Sleepers take the free tags of one queue; see :meth:`.multi_queue.BlkMqQueue.wake`."""
+        queue = waker.queue
+        waiting, now, free = self._waiting_for[queue], self._engine._now, self._host.cpu.free_from
+        if waiting[0].issuer < 0 and free > now and now < waker.gives_way_until:
+            self._engine.insert(min(free, waker.gives_way_until), waker)
             return
         self._waking_of[queue] = False
         self._freed_of[queue] = 0
-        self._waiting_for[queue] = deque()
-        for request in waiting:
+        # Who falls asleep again meanwhile stands in front of those that have not been looked at yet.
+        fallen = self._waiting_for[queue] = deque()
+        while waiting and self._free[queue]:
+            request = waiting.popleft()
             self._allocate(request)
             self._wake_thread(request.issuer)
+        waiting.extendleft(reversed(fallen))
+        self._waiting_for[queue] = waiting
         self._tell_waiters()
+
+
+class _Waker(Timed):
+    """The time at which one hardware queue wakes those that sleep for want of a tag.
+
+    Attributes
+    ----------
+    queue
+        Its number.
+    gives_way_until
+        Until when (s) a kernel thread lets a program run on.
+    """
+
+    __slots__ = ("_queues", "gives_way_until", "queue")
+
+    def __init__(self, queues: HardwareQueues, queue: int, gives_way_until: float) -> None:
+        self._queues = queues
+        self.queue = queue
+        self.gives_way_until = gives_way_until
+
+    def happen(self) -> None:
+        """See :meth:`HardwareQueues.wake`."""
+        self._queues.wake(self)

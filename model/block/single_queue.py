@@ -7,6 +7,7 @@ not start a read-ahead until the reader needs it, which is why reading ahead hid
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from ..core.device import Device, Wrapper
 from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
-from ..core.request import RESYNC_ISSUER, WRITE, Call, Request
+from ..core.request import RESYNC_ISSUER, WRITE, Completion, Request
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import Host
 from .io_statistics import IoStatistics
@@ -101,7 +102,7 @@ class BlockQueue(Wrapper):
         self._engine = engine
         self._host = host
         self.scheduler = scheduler
-        scheduler.done = Call(self._done)
+        scheduler.done = _Finished(self)
         self.statistics = IoStatistics()
         self.depth = depth
         self.limit_bytes = limit_bytes
@@ -117,7 +118,7 @@ class BlockQueue(Wrapper):
         self._in_flight = 0
         self.queued_write_bytes = 0
         self.foreground_bytes = 0
-        self._waiters: list[Callable[[], None]] = []
+        self._waiters: deque[Callable[[], None]] = deque()
 
     @property
     def plugs(self) -> bool:
@@ -135,7 +136,7 @@ class BlockQueue(Wrapper):
     @property
     def has_room(self) -> bool:
         """Whether more writes may be queued."""
-        return self.queued_write_bytes < self.limit_bytes and self.scheduler.queued[1] < self.limit_requests
+        return self.queued_write_bytes < self.limit_bytes and self.scheduler.writes < self.limit_requests
 
     def when_room(self, callback: Callable[[], None]) -> None:
         """Call `callback` once queued writes are well below the limit again; whoever waits unplugs the queue."""
@@ -148,20 +149,20 @@ class BlockQueue(Wrapper):
         request.submitted = now
         scheduler = self.scheduler
         plug = self._plug
-        if plug is not None and not self._plugged and not self._in_flight and not any(scheduler.queued):
+        if plug is not None and not self._plugged and not self._in_flight and not (scheduler.reads or scheduler.writes):
             self._plugged = True
             self._plugged_at = now
             if plug.delay_s and self._plug_timer is None:
                 self._plug_timer = self._engine.call_at(now + plug.delay_s, self._plug_expired)
         if request.op == WRITE:
             self.queued_write_bytes += request.size
-        before = scheduler.queued[0] + scheduler.queued[1]
+        before = scheduler.reads + scheduler.writes
         scheduler.add(request, now)
-        for _ in range(scheduler.queued[0] + scheduler.queued[1] - before):
+        for _ in range(scheduler.reads + scheduler.writes - before):
             self.statistics.made(now)
         if self._plugged:
             assert plug is not None
-            if plug.requests and scheduler.queued[0] + scheduler.queued[1] >= plug.requests:
+            if plug.requests and scheduler.reads + scheduler.writes >= plug.requests:
                 self.unplug()
         elif self._in_flight < self.depth:
             self._dispatch()
@@ -189,7 +190,7 @@ class BlockQueue(Wrapper):
         while self._in_flight < self.depth:
             queued = scheduler.next(now)
             if queued is None:
-                if any(scheduler.queued):
+                if scheduler.reads or scheduler.writes:
                     self._arm_timer()
                 return
             self._in_flight += 1
@@ -222,8 +223,8 @@ class BlockQueue(Wrapper):
         """Charge the host for a command."""
         self._host.complete_command()
 
-    def _done(self, queued: Request) -> None:
-        assert isinstance(queued, QueuedRequest)
+    def finish(self, queued: QueuedRequest) -> None:
+        """The device has done a request."""
         scheduler = self.scheduler
         now = self._engine._now
         self._in_flight -= 1
@@ -236,11 +237,28 @@ class BlockQueue(Wrapper):
             self.foreground_bytes += queued.size
         if not self._plugged:
             self._dispatch()
-        for part in queued.parts:
-            part.complete()
-        if self._waiters and self.queued_write_bytes <= self._wake_bytes and scheduler.queued[1] <= self._wake_requests:
+        queued.complete_parts()
+        waiters = self._waiters
+        writes: int = scheduler.writes
+        if waiters and self.queued_write_bytes <= self._wake_bytes and writes <= self._wake_requests:
             # Who is woken may take nothing; so the last completion wakes all that are left.
-            woken = 1 if self._wakes_one and self.queued_write_bytes else len(self._waiters)
-            waiters, self._waiters = self._waiters[:woken], self._waiters[woken:]
-            for waiter in waiters:
-                waiter()
+            if self._wakes_one and self.queued_write_bytes:
+                waiters.popleft()()
+            else:
+                self._waiters = deque()
+                for waiter in waiters:
+                    waiter()
+
+
+class _Finished(Completion):
+    """Of all requests of a queue."""
+
+    __slots__ = ("_queue",)
+
+    def __init__(self, queue: BlockQueue) -> None:
+        self._queue = queue
+
+    def done(self, request: Request) -> None:
+        """See :meth:`BlockQueue.finish`."""
+        assert isinstance(request, QueuedRequest)
+        self._queue.finish(request)

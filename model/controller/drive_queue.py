@@ -10,10 +10,9 @@ read would stand behind all of it. Either kind is served in rising order of addr
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-
 from ..block.single_queue import BlockQueue
 from ..core.request import ASYNC, PREREAD_ISSUER, Request
+from ..schedulers.address_order import AddressOrder, ArrivalOrder
 from ..schedulers.base import QueuedRequest, Scheduler, parts_of
 
 FAST_PATH = 1 << 40
@@ -33,50 +32,51 @@ class DriveQueue(BlockQueue):
 class Scan:
     """Commands in rising order of address and round again, and in order of arrival."""
 
-    __slots__ = ("_by_arrival", "_position", "_waiting")
+    __slots__ = ("_by_address", "_by_arrival", "_position")
 
     def __init__(self) -> None:
-        self._waiting: list[QueuedRequest] = []
-        self._by_arrival: dict[QueuedRequest, None] = {}
+        self._by_address = AddressOrder()
+        self._by_arrival = ArrivalOrder()
         self._position = 0
 
-    def __bool__(self) -> bool:
-        return bool(self._waiting)
-
-    def __contains__(self, queued: QueuedRequest) -> bool:
-        return queued in self._by_arrival
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self._by_address.count
 
     def add(self, queued: QueuedRequest) -> None:
         """Put a command in."""
-        insort(self._waiting, queued, key=_offset)
-        self._by_arrival[queued] = None
+        self._by_address.add(queued)
+        self._by_arrival.add(queued)
 
     def remove(self, queued: QueuedRequest) -> None:
-        """Take a command out whose turn has not come."""
-        self._waiting.remove(queued)
-        del self._by_arrival[queued]
+        """Take a command out."""
+        self._by_address.remove(queued)
+        self._by_arrival.remove(queued)
+
+    def begins_earlier(self, queued: QueuedRequest) -> None:
+        """A command has been merged with what lies before it."""
+        self._by_address.remove(queued)
+        self._by_address.add(queued)
 
     def oldest(self) -> float:
         """When the command that has waited longest came (s); there is one."""
-        return next(iter(self._by_arrival)).arrived
+        oldest = self._by_arrival.oldest
+        assert oldest is not None
+        return oldest.arrived
 
     def take(self) -> QueuedRequest:
         """The next command in order, taken out; there is one."""
-        waiting = self._waiting
-        at = bisect_left(waiting, self._position, key=_offset)
-        queued = waiting.pop(at if at < len(waiting) else 0)
-        del self._by_arrival[queued]
+        queued = self._by_address.from_position(self._position) or self._by_address.first()
+        assert queued is not None
+        self.remove(queued)
         self._position = queued.offset + queued.size
         return queued
 
     def take_neighbour(self, op: int, most: int) -> QueuedRequest | None:
         """The command that goes on where the last one taken ended, taken out; None if it is longer than `most`."""
-        waiting = self._waiting
-        at = bisect_left(waiting, self._position, key=_offset)
-        if at == len(waiting):
-            return None
-        queued = waiting[at]
-        if queued.offset != self._position or queued.op != op or queued.size > most:
+        queued = self._by_address.from_position(self._position)
+        if queued is None or queued.offset != self._position or queued.op != op or queued.size > most:
             return None
         return self.take()
 
@@ -92,7 +92,7 @@ class DriveOrder(Scheduler):
         Destaging that has waited longer than this (s) takes turns with the host's commands.
     """
 
-    __slots__ = ("_background", "_background_wait_s", "_foreground", "_host_had_turn")
+    __slots__ = ("_background", "_background_wait_s", "_foreground", "_host_had_turn", "_in_background", "_number")
 
     def __init__(self, max_bytes: int, background_wait_s: float) -> None:
         super().__init__(max_bytes)
@@ -100,6 +100,8 @@ class DriveOrder(Scheduler):
         self._foreground = Scan()
         self._background = Scan()
         self._host_had_turn = True
+        self._in_background: set[QueuedRequest] = set()
+        self._number = 0
 
     def add(self, request: Request, now: float) -> None:
         """Queue `request` in parts of at most `max_bytes`, each merged with a neighbor where there is one."""
@@ -110,39 +112,51 @@ class DriveOrder(Scheduler):
             super().add(part, now)
 
     def _insert(self, queued: QueuedRequest, now: float) -> None:
-        (self._foreground if _awaited(queued) else self._background).add(queued)
+        self._number += 1
+        queued.number = self._number
+        if _awaited(queued):
+            self._foreground.add(queued)
+        else:
+            self._in_background.add(queued)
+            self._background.add(queued)
 
     def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
-        if _awaited(request) and queued in self._background:
+        background = queued in self._in_background
+        if background and _awaited(request):
+            self._in_background.remove(queued)
             self._background.remove(queued)
+            self._number += 1
+            queued.number = self._number
             self._foreground.add(queued)
+        elif queued.offset != queued.position:
+            (self._background if background else self._foreground).begins_earlier(queued)
 
     def next(self, now: float) -> QueuedRequest | None:
         """The host's next command, or the next one of destaging if there is none or if it is its turn."""
         background, foreground = self._background, self._foreground
-        if background:
+        if background.count:
             overdue = self._host_had_turn and now - background.oldest() > self._background_wait_s
-            if overdue or not foreground:
+            if overdue or not foreground.count:
                 self._host_had_turn = False
                 return self._longest(background)
         self._host_had_turn = True
-        return self._longest(foreground) if foreground else None
+        return self._longest(foreground) if foreground.count else None
 
     def _longest(self, scan: Scan) -> QueuedRequest:
         """The next command of `scan` with its neighbors that came before what lay between them."""
-        queued = self._take(scan.take())
+        queued = self._taken(scan.take())
         while (neighbour := scan.take_neighbour(queued.op, self.max_bytes - queued.size)) is not None:
-            self._take(neighbour)
+            self._taken(neighbour)
             queued.size += neighbour.size
-            queued.parts += neighbour.parts
+            queued.absorb(neighbour)
             queued.sync = max(queued.sync, neighbour.sync)
         return queued
+
+    def _taken(self, queued: QueuedRequest) -> QueuedRequest:
+        self._in_background.discard(queued)
+        return self._take(queued)
 
 
 def _awaited(request: Request) -> bool:
     """Whether the host waits for it: not if it is written from the cache, nor if it is read for parity."""
     return request.sync != ASYNC and request.issuer != PREREAD_ISSUER
-
-
-def _offset(queued: QueuedRequest) -> int:
-    return queued.offset

@@ -15,13 +15,12 @@ or mirrored array anticipates less than a disk does.
 
 from __future__ import annotations
 
-from bisect import insort
 from typing import ClassVar, Final
 
 from ..core.request import READ, WRITE, Request
+from .address_order import AddressOrder, ArrivalOrder
 from .base import QueuedRequest, Scheduler
 from .io_history import SeekHistory
-from .one_way import Ordered, nearest
 from .settings import AnticipatorySettings, QueueFacts, SchedulerSettings
 
 _FIRST_WRITE_BUDGET: Final = 16
@@ -83,6 +82,7 @@ class Anticipatory(Scheduler):
         "_ended",
         "_expire_s",
         "_expiry_checked",
+        "_fifo",
         "_in_driver",
         "_last_reader",
         "_number",
@@ -113,7 +113,8 @@ class Anticipatory(Scheduler):
         self._write_batch_s = settings.write_batch
         self._anticipation_s = settings.anticipation
         self._expire_s = (settings.read_expire, settings.write_expire)
-        self._sorted: tuple[Ordered, Ordered] = ([], [])
+        self._sorted = (AddressOrder(), AddressOrder())
+        self._fifo = (ArrivalOrder(), ArrivalOrder())
         self._batch = READ
         self._read_batch_s = settings.read_batch * (1.0 - phase)
         self._batch_ends = self._read_batch_s
@@ -144,7 +145,9 @@ class Anticipatory(Scheduler):
 
     def _insert(self, queued: QueuedRequest, now: float) -> None:
         self._number += 1
-        insort(self._sorted[queued.op], (queued.offset, self._number, queued))
+        queued.number = self._number
+        self._sorted[queued.op].add(queued)
+        self._fifo[queued.op].add(queued)
         if queued.op == READ:
             self._read_arrived(queued.issuer, now)
             reader = self._readers[queued.issuer]
@@ -194,7 +197,7 @@ class Anticipatory(Scheduler):
 
     def next(self, now: float) -> QueuedRequest | None:
         """The next request of the batch; None while anticipating or with nothing queued."""
-        reads, writes = self._sorted
+        reads, writes = self.reads, self.writes
         if self._batch == READ:
             expired = now >= self._batch_ends
             if reads and not (expired and writes):
@@ -218,18 +221,17 @@ class Anticipatory(Scheduler):
         return self._pick(READ, now)
 
     def _next_read(self, now: float) -> QueuedRequest | None:
-        reads, writes = self._sorted
         if self._wait_until >= 0.0 and self._anticipating(now):
             return None
-        at = self._expired(READ, now)
-        if at is None:
-            at = nearest(reads, self._positions[READ], _MOST_BACK)
-            if not self._is_better(reads[at][2], now) and self._anticipating(now):
+        chosen = self._expired(READ, now)
+        if chosen is None:
+            chosen = self._sorted[READ].nearest(self._positions[READ], _MOST_BACK)
+            if not self._is_better(chosen, now) and self._anticipating(now):
                 return None
         self._wait_until = -1.0
-        if not writes:
+        if not self.writes:
             self._batch_ends = now + self._read_batch_s
-        return self._send(READ, at)
+        return self._send(READ, chosen)
 
     def _is_better(self, other: QueuedRequest, now: float) -> bool:
         """Whether a read of another process is near, or nearer than what the last reader is expected to send."""
@@ -283,26 +285,28 @@ class Anticipatory(Scheduler):
 
     def _pick(self, op: int, now: float) -> QueuedRequest:
         """The nearest request, unless one has expired."""
-        at = self._expired(op, now)
-        return self._send(op, nearest(self._sorted[op], self._positions[op], _MOST_BACK) if at is None else at)
+        chosen = self._expired(op, now)
+        if chosen is None:
+            chosen = self._sorted[op].nearest(self._positions[op], _MOST_BACK)
+        return self._send(op, chosen)
 
-    def _send(self, op: int, at: int) -> QueuedRequest:
-        _, _, queued = self._sorted[op].pop(at)
+    def _send(self, op: int, queued: QueuedRequest) -> QueuedRequest:
+        self._sorted[op].remove(queued)
+        self._fifo[op].remove(queued)
         self._positions[op] = queued.offset + queued.size
         self._in_driver += 1
         self._last_reader = self._readers[queued.issuer] if op == READ else None
         self._ended = -1.0
         return self._take(queued)
 
-    def _expired(self, op: int, now: float) -> int | None:
-        """Where the oldest request stands if it has expired; looked at once an expiry time, to save seeks."""
+    def _expired(self, op: int, now: float) -> QueuedRequest | None:
+        """The oldest request if it has expired; looked at once an expiry time, to save seeks."""
         expire_s = self._expire_s[1] if op == WRITE else self._expire_s[0]
         if now - self._expiry_checked[op] < expire_s:
             return None
         self._expiry_checked[op] = now
-        queue = self._sorted[op]
-        oldest = min(range(len(queue)), key=lambda at: queue[at][1])
-        return oldest if now - queue[oldest][2].arrived > expire_s else None
+        oldest = self._fifo[op].oldest
+        return oldest if oldest is not None and now - oldest.arrived > expire_s else None
 
     def completed(self, queued: QueuedRequest, now: float) -> None:
         """Remember when whose read ended, for the anticipation."""

@@ -12,10 +12,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
+from mypy_extensions import i64, mypyc_attr
+
 from ..core.request import CRYPT_THREADS, PARITY_THREADS, TRIM, WRITE, Call, Completion, Request
 from .settings import QueueFacts, SchedulerSettings
 
 
+@mypyc_attr(free_list_len=1)
 class QueuedRequest(Request):
     """A request as the driver sees it: one or more adjacent block I/Os.
 
@@ -25,9 +28,23 @@ class QueuedRequest(Request):
         When it was made (s).
     arrived
         When its scheduler got it (s), which may be later: it may have been plugged.
+    first
+        The I/O it was made of.
+    number
+        Of the requests of its scheduler, in the order in which they came.
+    position
+        Where it stands in its scheduler's order of addresses (bytes): where it began when it came.
+    passes
+        How often it may still be passed (:mod:`.elevator`).
+    older, younger
+        Those before and after it in an order of arrival (:mod:`.address_order`).
     """
 
-    __slots__ = ("arrived", "made", "parts", "passes", "position")
+    __slots__ = ("_merged", "arrived", "first", "made", "number", "older", "passes", "position", "younger")
+
+    number: i64
+    position: i64
+    passes: i64
 
     def __init__(self, first: Request, now: float, done: Completion | Callable[[Request], Any]) -> None:
         # As Request does it, without the call: this runs for every I/O.
@@ -39,9 +56,39 @@ class QueuedRequest(Request):
         self.sync = first.sync
         self.parent = None
         self.submitted = 0.0
-        self.parts = [first]
+        self.first = first
+        self._merged: list[Request] | None = None
         self.arrived = self.made = now
-        self.passes = 0
+        self.number = self.passes = 0
+        self.older: QueuedRequest | None = None
+        self.younger: QueuedRequest | None = None
+
+    @property
+    def parts(self) -> list[Request]:
+        """The block I/Os it consists of, in the order in which they came."""
+        return [self.first, *(self._merged or ())]
+
+    def append(self, request: Request) -> None:
+        """One more block I/O is part of it."""
+        if self._merged is None:
+            self._merged = [request]
+        else:
+            self._merged.append(request)
+
+    def absorb(self, other: QueuedRequest) -> None:
+        """All block I/Os of another one are part of it."""
+        self.append(other.first)
+        if other._merged is not None:
+            for request in other._merged:
+                self.append(request)
+
+    def complete_parts(self) -> None:
+        """Tell that each block I/O is complete."""
+        first, merged = self.first, self._merged
+        first.completion.done(first)
+        if merged is not None:
+            for request in merged:
+                request.completion.done(request)
 
 
 class Scheduler:
@@ -72,11 +119,24 @@ class Scheduler:
         Largest discard that merging may build (bytes); set by the queue.
     most_of_pages
         Largest request that merging may build of what md's threads of RAID 4, 5 and 6 submit (bytes); set by the queue.
-    queued
+    reads, writes
         How many requests wait: reads, and writes with discards.
     """
 
-    __slots__ = ("_by_end", "_by_start", "discard_bytes", "done", "max_bytes", "merges", "most_of_pages", "queued")
+    __slots__ = (
+        "_by_end",
+        "_by_start",
+        "discard_bytes",
+        "done",
+        "max_bytes",
+        "merges",
+        "most_of_pages",
+        "reads",
+        "writes",
+    )
+
+    reads: i64
+    writes: i64
 
     name: ClassVar[str] = ""
     listed: ClassVar[bool] = False
@@ -90,7 +150,7 @@ class Scheduler:
         self.max_bytes = self.most_of_pages = max_bytes
         self.discard_bytes = 0
         self.merges = 0
-        self.queued = [0, 0]
+        self.reads = self.writes = 0
         self.done: Completion = Call(_unset)
         # By op: what ends, and what begins, at each byte.
         self._by_end: tuple[dict[int, QueuedRequest], ...] = ({}, {}, {}, {})
@@ -105,6 +165,11 @@ class Scheduler:
     def round_s(cls, section: SchedulerSettings) -> float:
         """How long one round of its batches takes (s) with a kernel's tunables; 0 without batches."""
         return 0.0
+
+    @property
+    def queued(self) -> list[int]:
+        """How many requests wait: reads, and writes with discards."""
+        return [self.reads, self.writes]
 
     def add(self, request: Request, now: float) -> None:
         """Queue `request`, cut where it is too long for the device, merging it with a neighbor where there is one."""
@@ -141,9 +206,9 @@ class Scheduler:
             neighbour.size += request.size
             by_start[start] = neighbour
         if isinstance(request, QueuedRequest):
-            neighbour.parts += request.parts
+            neighbour.absorb(request)
         else:
-            neighbour.parts.append(request)
+            neighbour.append(request)
         if request.sync > neighbour.sync:
             neighbour.sync = request.sync
         self.merges += 1
@@ -155,7 +220,10 @@ class Scheduler:
         op = queued.op
         self._by_end[op][queued.offset + queued.size] = queued
         self._by_start[op][queued.offset] = queued
-        self.queued[op & WRITE] += 1
+        if op & WRITE:
+            self.writes += 1
+        else:
+            self.reads += 1
         self._insert(queued, now)
 
     def _take(self, queued: QueuedRequest) -> QueuedRequest:
@@ -166,7 +234,10 @@ class Scheduler:
             del self._by_end[op][end]
         if self._by_start[op].get(queued.offset) is queued:
             del self._by_start[op][queued.offset]
-        self.queued[op & WRITE] -= 1
+        if op & WRITE:
+            self.writes -= 1
+        else:
+            self.reads -= 1
         return queued
 
     def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:

@@ -15,7 +15,6 @@ that of other schedulers.
 
 from __future__ import annotations
 
-from bisect import insort
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -23,7 +22,6 @@ from ..core.request import ASYNC, READ, Request
 from .base import QueuedRequest, Scheduler
 from .bfq_process import BfqProcess, is_seek
 from .fair_queueing import FairQueueing
-from .one_way import nearest
 from .peak_rate import PeakRate
 from .settings import QueueFacts, SchedulerSettings
 
@@ -134,8 +132,9 @@ class Bfq(Scheduler):
         process = self._owners[queued] = self._process_of(queued, now)
         process.learn(queued, self._rotational, self._settings.slice_idle_s, now)
         self._number += 1
-        insort(process.requests, (queued.offset, self._number, queued))
-        process.fifo[self._number] = queued
+        queued.number = self._number
+        process.requests.add(queued)
+        process.fifo.add(queued)
         if not process.busy:
             self._come_back(process, now)
         elif process is self._served and self._wait_until >= 0.0:
@@ -158,7 +157,7 @@ class Bfq(Scheduler):
         if goes_on:
             process.budget = min(process.budget_left, process.largest_budget)
         else:
-            process.budget = max(process.largest_budget, self._charge(process.requests[0][2], process))
+            process.budget = max(process.largest_budget, self._charge_of_first(process))
         process.service = 0.0
         process.busy = True
         self._turns_of.activate(process, goes_on)
@@ -179,10 +178,11 @@ class Bfq(Scheduler):
         process = self._select(now)
         if process is None:
             return None
-        at = self._expired(process, now)
-        ordered = process.requests
-        _, number, queued = ordered.pop(nearest(ordered, self._position, _MOST_BACK) if at is None else at)
-        del process.fifo[number]
+        queued = self._expired(process, now)
+        if queued is None:
+            queued = process.requests.nearest(self._position, _MOST_BACK)
+        process.requests.remove(queued)
+        process.fifo.remove(queued)
         self._turns_of.serve(process, self._charge(queued, process))
         process.under_way += 1
         near = not is_seek(self._position, queued, self._rotational)
@@ -201,8 +201,8 @@ class Bfq(Scheduler):
                 process = self._start_turn(now)
                 if process is None:
                     return None
-            if process.requests:
-                if self._charge(process.requests[0][2], process) <= process.budget_left:
+            if process.requests.count:
+                if self._charge_of_first(process) <= process.budget_left:
                     self._wait_until = -1.0
                     return process
                 self._expire(process, "budget", now)
@@ -222,15 +222,14 @@ class Bfq(Scheduler):
             self._began = now
         return chosen
 
-    def _expired(self, process: BfqProcess, now: float) -> int | None:
-        """Where the oldest request stands if it has expired; looked at once in a turn."""
-        if process.fifo_checked:
+    def _expired(self, process: BfqProcess, now: float) -> QueuedRequest | None:
+        """The oldest request if it has expired; looked at once in a turn."""
+        oldest = process.fifo.oldest
+        if process.fifo_checked or oldest is None:
             return None
         process.fifo_checked = True
-        oldest, queued = next(iter(process.fifo.items()))
-        if now - queued.arrived < (self._settings.sync_expire_s if process.sync else self._settings.async_expire_s):
-            return None
-        return next(at for at, (_, number, _) in enumerate(process.requests) if number == oldest)
+        expire_s = self._settings.sync_expire_s if process.sync else self._settings.async_expire_s
+        return oldest if now - oldest.arrived >= expire_s else None
 
     # idling
 
@@ -246,7 +245,7 @@ class Bfq(Scheduler):
         return reads_on and (self._rotational or not self._queueing)
 
     def _must_idle(self, process: BfqProcess) -> bool:
-        return not process.requests and self._worth_idling(process)
+        return not process.requests.count and self._worth_idling(process)
 
     def _look_at_timer(self, now: float) -> None:
         """End the idling if nothing has come."""
@@ -257,7 +256,7 @@ class Bfq(Scheduler):
                 return
             if self._time_is_up(now):
                 self._expire(process, "time", now, self._idle_from)
-            elif not process.requests:
+            elif not process.requests.count:
                 self._expire(process, "idle", now, self._idle_from)
 
     # the end of a turn
@@ -271,6 +270,12 @@ class Bfq(Scheduler):
 
     def _charge(self, queued: QueuedRequest, process: BfqProcess) -> int:
         return queued.size if process.sync else queued.size * _ASYNC_CHARGE
+
+    def _charge_of_first(self, process: BfqProcess) -> int:
+        """The charge of its request at the lowest address; there is one."""
+        first = process.requests.first()
+        assert first is not None
+        return self._charge(first, process)
 
     @property
     def _largest_budget(self) -> float:
@@ -288,7 +293,7 @@ class Bfq(Scheduler):
         if slow or (why == "time" and process.budget_left >= process.budget / 3):
             self._charge_time(process, seconds)
         self._size_budget(process, why)
-        goes_on = bool(process.requests)
+        goes_on = process.requests.count > 0
         self._turns_of.end_turn(goes_on)
         self._served = None
         process.busy = goes_on
@@ -336,8 +341,8 @@ class Bfq(Scheduler):
             if self._turns >= _ENOUGH_TURNS:
                 budget = min(budget, largest)
             process.largest_budget = budget
-            if process.requests:
-                process.budget = max(budget, self._charge(process.requests[0][2], process))
+            if process.requests.count:
+                process.budget = max(budget, self._charge_of_first(process))
 
     def completed(self, queued: QueuedRequest, now: float) -> None:
         """Begin to idle, or end a turn that is over."""
@@ -355,7 +360,7 @@ class Bfq(Scheduler):
                 self._idle(process, now)
         elif self._may_time_out(process, now):
             self._expire(process, "time", now)
-        elif not process.requests and (not process.under_way or not self._worth_idling(process)):
+        elif not process.requests.count and (not process.under_way or not self._worth_idling(process)):
             self._expire(process, "empty", now)
 
     def _idle(self, process: BfqProcess, now: float) -> None:
@@ -367,13 +372,13 @@ class Bfq(Scheduler):
     def _look_at_queueing(self) -> None:
         """Find out whether the drive queues requests."""
         self._most_in_driver = max(self._most_in_driver, self._in_driver)
-        if self._queueing == 1 or self._in_driver + sum(self.queued) <= _QUEUE_DEPTH:
+        if self._queueing == 1 or self._in_driver + self.reads + self.writes <= _QUEUE_DEPTH:
             return
         process = self._served
         if (
             process is not None
             and process.thinks_shortly
-            and process.under_way + len(process.requests) < _QUEUE_DEPTH
+            and process.under_way + process.requests.count < _QUEUE_DEPTH
             and self._in_driver < _QUEUE_DEPTH
         ):
             return

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from .address_order import AddressOrder, ArrivalOrder
 from .base import QueuedRequest
 from .fair_queueing import Flow
-from .one_way import Ordered
 
 _HISTORY: Final = (1 << 32) - 1
 _SEEKS: Final = 19
@@ -70,8 +70,8 @@ class BfqProcess(Flow):
         self.issuer = issuer
         self.sync = sync
         self.largest_budget = largest_budget
-        self.requests: Ordered = []
-        self.fifo: dict[int, QueuedRequest] = {}
+        self.requests = AddressOrder()
+        self.fifo = ArrivalOrder()
         self.fifo_checked = False
         self.under_way = 0
         self.busy = self.away = False
@@ -106,7 +106,7 @@ class BfqProcess(Flow):
 
     def _weigh(self, now: float) -> None:
         """Whether it has something to do four fifths of the time."""
-        if not self.requests and not self.under_way:
+        if not self.requests.count and not self.under_way:
             self._idle_s += now - self.last_end
         if self._new:
             self._new = False

@@ -8,14 +8,13 @@ preemption, which these versions provide for, but never come to, because only a 
 
 from __future__ import annotations
 
-from bisect import insort
 from collections import deque
 from typing import ClassVar, Final
 
 from ..core.request import DIRECT, READ, Request
+from .address_order import AddressOrder, ArrivalOrder
 from .base import QueuedRequest, Scheduler
 from .io_history import SeekHistory
-from .one_way import Ordered, nearest
 from .settings import CfqSettings, QueueFacts, SchedulerSettings
 
 _MOST_BACK: Final = 16 << 20
@@ -56,8 +55,8 @@ class _ProcessQueue:
     def __init__(self, issuer: int, sync: bool, now: float) -> None:
         self.issuer = issuer
         self.sync = sync
-        self.requests: Ordered = []
-        self.fifo: dict[int, QueuedRequest] = {}
+        self.requests = AddressOrder()
+        self.fifo = ArrivalOrder()
         self.under_way = 0
         self.slice_end = -1.0
         self.served = 0
@@ -100,6 +99,7 @@ class Cfq(Scheduler):
         "_in_driver",
         "_most_async",
         "_most_together",
+        "_newcomers",
         "_number",
         "_owners",
         "_position",
@@ -126,9 +126,10 @@ class Cfq(Scheduler):
         self._most_together = settings.quantum
         self._most_async = settings.async_requests
         self._queues: dict[tuple[bool, int], _ProcessQueue] = {}
-        # Queues with requests that do not have the disk: this round's, and those that have had their turn.
-        self._this_round: list[_ProcessQueue] = []
-        self._waiting: list[_ProcessQueue] = []
+        # Queues with requests that do not have the disk: this round's, those that never had it, and those that had.
+        self._this_round: deque[_ProcessQueue] = deque()
+        self._newcomers: deque[_ProcessQueue] = deque()
+        self._waiting: deque[_ProcessQueue] = deque()
         self._active: _ProcessQueue | None = None
         self._dispatch: deque[QueuedRequest] = deque()
         self._owners: dict[QueuedRequest, _ProcessQueue] = {}
@@ -162,10 +163,11 @@ class Cfq(Scheduler):
     def _insert(self, queued: QueuedRequest, now: float) -> None:
         self._number += 1
         queue = self._owners[queued] = self._queue_of(queued, now)
-        if not queue.requests and queue is not self._active:
+        if not queue.requests.count and queue is not self._active:
             self._line_up(queue)
-        insort(queue.requests, (queued.offset, self._number, queued))
-        queue.fifo[self._number] = queued
+        queued.number = self._number
+        queue.requests.add(queued)
+        queue.fifo.add(queued)
         active = self._active
         if queue.sync:
             self._learn(queue, queued, now)
@@ -187,11 +189,7 @@ class Cfq(Scheduler):
 
     def _line_up(self, queue: _ProcessQueue) -> None:
         """To the end of the line; who has never had the disk goes before those who have."""
-        if queue.new:
-            newcomers = sum(other.new for other in self._waiting)
-            self._waiting.insert(newcomers, queue)
-        else:
-            self._waiting.append(queue)
+        (self._newcomers if queue.new else self._waiting).append(queue)
 
     def wake_at(self) -> float | None:
         """End of the idling, while the disk idles for a process."""
@@ -212,7 +210,7 @@ class Cfq(Scheduler):
         """Send a quantum on; of several processes if the disk does not idle for them."""
         previous = None
         head = self._position
-        chosen: Ordered = []
+        chosen: list[QueuedRequest] = []
         while (queue := self._select(now)) is not None and queue is not previous:
             self._wait_until = -1.0
             chosen += self._quantum(queue, now)
@@ -220,8 +218,8 @@ class Cfq(Scheduler):
                 break
             previous = queue
         # As elv_dispatch_sort has it: upwards from the head, what lies behind it after that.
-        chosen.sort(key=lambda entry: (entry[0] < head, entry[0]))
-        self._dispatch.extend(queued for _, _, queued in chosen)
+        chosen.sort(key=lambda queued: (queued.position < head, queued.position))
+        self._dispatch.extend(chosen)
 
     def _select(self, now: float) -> _ProcessQueue | None:
         """Whose turn it is; None if the disk idles, or waits for what a process has under way."""
@@ -231,7 +229,7 @@ class Cfq(Scheduler):
             if waiting and now < self._wait_until:
                 return None
             if not waiting and now <= queue.slice_end:
-                if queue.requests:
+                if queue.requests.count:
                     return queue
                 if queue.under_way or (queue.sync and self._idle(queue, now)):
                     return None
@@ -248,52 +246,63 @@ class Cfq(Scheduler):
 
     def _activate(self) -> _ProcessQueue | None:
         if not self._this_round:
-            free = [queue for queue in self._waiting if not queue.under_way]
-            self._this_round = free or self._waiting[:1]
-            self._waiting = [queue for queue in self._waiting if queue not in self._this_round]
-        if not self._this_round:
-            return None
-        queue = self._active = self._this_round.pop(0)
+            self._newcomers = self._begin_round(self._newcomers)
+            self._waiting = self._begin_round(self._waiting)
+            if not self._this_round:
+                line = self._newcomers or self._waiting
+                if not line:
+                    return None
+                self._this_round.append(line.popleft())
+        queue = self._active = self._this_round.popleft()
         queue.slice_end = -1.0
         queue.served = 0
         queue.fifo_checked = False
         return queue
+
+    def _begin_round(self, line: deque[_ProcessQueue]) -> deque[_ProcessQueue]:
+        """The queues of a line that have nothing under way are in this round; returns the others."""
+        others: deque[_ProcessQueue] = deque()
+        for queue in line:
+            (others if queue.under_way else self._this_round).append(queue)
+        return others
 
     def _expire(self, queue: _ProcessQueue) -> None:
         """The process has had its slice, or is too long in coming back."""
         self._wait_until = -1.0
         self._active = None
         queue.new = False
-        if queue.requests:
+        if queue.requests.count:
             self._line_up(queue)
 
-    def _quantum(self, queue: _ProcessQueue, now: float) -> Ordered:
-        chosen: Ordered = []
-        while queue.requests and len(chosen) < self._most_together:
-            at = self._expired(queue, now)
-            entry = queue.requests.pop(nearest(queue.requests, self._position, _MOST_BACK) if at is None else at)
-            queued = self._take(entry[2])
-            del queue.fifo[entry[1]]
+    def _quantum(self, queue: _ProcessQueue, now: float) -> list[QueuedRequest]:
+        chosen: list[QueuedRequest] = []
+        while queue.requests.count and len(chosen) < self._most_together:
+            queued = self._expired(queue, now)
+            if queued is None:
+                queued = queue.requests.nearest(self._position, _MOST_BACK)
+            queue.requests.remove(queued)
+            queue.fifo.remove(queued)
+            self._take(queued)
             self._position = queued.offset + queued.size
             queue.under_way += 1
             queue.served += 1
-            chosen.append(entry)
+            chosen.append(queued)
         if queue.slice_end < 0.0:
             queue.slice_end = now + (self._slice_sync_s if queue.sync else self._slice_async_s)
         if not queue.idles or (not queue.sync and queue.served >= self._most_async):
             self._expire(queue)
         return chosen
 
-    def _expired(self, queue: _ProcessQueue, now: float) -> int | None:
-        """Where the oldest request stands if it has expired; once in a slice."""
-        if queue.fifo_checked:
+    def _expired(self, queue: _ProcessQueue, now: float) -> QueuedRequest | None:
+        """The oldest request if it has expired; once in a slice."""
+        oldest = queue.fifo.oldest
+        if queue.fifo_checked or oldest is None:
             return None
-        oldest, queued = next(iter(queue.fifo.items()))
         expire_s = self._expire_s[0] if queue.sync else self._expire_s[1]
-        if now - queued.arrived <= expire_s:
+        if now - oldest.arrived <= expire_s:
             return None
         queue.fifo_checked = True
-        return next(at for at, (_, number, _) in enumerate(queue.requests) if number == oldest)
+        return oldest
 
     def completed(self, queued: QueuedRequest, now: float) -> None:
         """End a slice that is over, or begin to idle."""

@@ -51,7 +51,8 @@ class Deadline(MqDeadline):
         if following is not None and not expired:
             return self._dispatch(following)
         self._batched = 0
-        return self._dispatch(oldest if expired else self._sorted[self._direction][0][2])
+        lowest = self._sorted[self._direction].first()
+        return self._dispatch(oldest if expired or lowest is None else lowest)
 
     def passes(self, queued: QueuedRequest) -> bool:
         """See :meth:`Scheduler.passes`: where the head is depends on what goes to the driver."""

@@ -10,10 +10,10 @@ are only taken from there, so it serves the lowest address first. That is not mo
 
 from __future__ import annotations
 
-from bisect import insort
 from typing import ClassVar
 
 from ..core.request import Request
+from .address_order import AddressOrder
 from .base import QueuedRequest, Scheduler, parts_of
 
 
@@ -29,14 +29,15 @@ class Disksort(Scheduler):
         Largest command of the driver (bytes); longer requests are cut.
     """
 
-    __slots__ = ("_following_sweep", "_sweep")
+    __slots__ = ("_following_sweep", "_number", "_sweep")
     name: ClassVar[str] = "disksort"
     listed: ClassVar[bool] = True
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__(max_bytes)
-        self._sweep: list[QueuedRequest] = []
-        self._following_sweep: list[QueuedRequest] = []
+        self._sweep = AddressOrder()
+        self._following_sweep = AddressOrder()
+        self._number = 0
 
     def add(self, request: Request, now: float) -> None:
         """Queue `request` in parts of at most `max_bytes`."""
@@ -48,21 +49,20 @@ class Disksort(Scheduler):
         return False
 
     def _insert(self, queued: QueuedRequest, now: float) -> None:
-        sweep = self._sweep
-        if sweep and queued.offset < sweep[0].offset:
-            insort(self._following_sweep, queued, key=_offset)
+        self._number += 1
+        queued.number = self._number
+        head = self._sweep.first()
+        if head is not None and queued.offset < head.offset:
+            self._following_sweep.add(queued)
         else:
-            insort(sweep, queued, key=_offset)
+            self._sweep.add(queued)
 
     def next(self, now: float) -> QueuedRequest | None:
         """The head of the queue."""
-        if not self._sweep:
+        head = self._sweep.first()
+        if head is None:
             return None
-        first = self._sweep.pop(0)
-        if not self._sweep:
+        self._sweep.remove(head)
+        if not self._sweep.count:
             self._sweep, self._following_sweep = self._following_sweep, self._sweep
-        return self._take(first)
-
-
-def _offset(queued: QueuedRequest) -> int:
-    return queued.offset
+        return self._take(head)

@@ -12,6 +12,7 @@ from typing import ClassVar, Final
 
 from ..core.request import WRITE, Request
 from .base import QueuedRequest, Scheduler
+from .passing_order import PassingOrder, Place
 from .settings import QueueFacts
 
 
@@ -33,7 +34,7 @@ class LinusElevator(Scheduler):
     def __init__(self, max_bytes: int, read_latency: int, write_latency: int) -> None:
         super().__init__(max_bytes)
         self._latency = (read_latency, write_latency)
-        self._queue: list[QueuedRequest] = []
+        self._queue = PassingOrder()
 
     @classmethod
     def made(cls, queue: QueueFacts) -> LinusElevator:
@@ -44,28 +45,25 @@ class LinusElevator(Scheduler):
 
     def _insert(self, queued: QueuedRequest, now: float) -> None:
         queued.passes = self._latency[1 if queued.op == WRITE else 0]
-        queue = self._queue
-        place = len(queue)
-        position = queued.position
-        while place > 0:
-            before = queue[place - 1]
-            if before.passes <= 0 or before.position <= position:
-                break
-            place -= 1
-        for passed in queue[place:]:
-            passed.passes -= 1
-        queue.insert(place, queued)
+        place = self._place(queued)
+        self._age(place, queued.size)
+        self._queue.insert(place, queued)
+
+    def _place(self, queued: QueuedRequest) -> Place:
+        """Where a new request goes."""
+        return self._queue.place_below(queued.position)
+
+    def _age(self, place: Place, size: int) -> None:
+        """A request of `size` bytes is to be put at `place`: it passes those behind (2.4.20)."""
+        self._queue.age(place, 0, 1)
 
     def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
-        queue = self._queue
-        for passed in reversed(queue):
-            if passed is queued:
-                break
-            passed.passes -= 1
+        self._queue.age_behind(queued, 1)
 
     def next(self, now: float) -> QueuedRequest | None:
         """The head of the queue."""
-        return self._take(self._queue.pop(0)) if self._queue else None
+        head = self._queue.take()
+        return None if head is None else self._take(head)
 
 
 class OneWayElevator(LinusElevator):
@@ -78,29 +76,9 @@ class OneWayElevator(LinusElevator):
 
     __slots__ = ()
 
-    def _insert(self, queued: QueuedRequest, now: float) -> None:
-        queue = self._queue
-        queued.passes = self._latency[1 if queued.op == WRITE else 0]
-        place = self._place(queued.offset)
-        self._age(place, queued.size)
-        queue.insert(place, queued)
-
-    def _place(self, offset: int) -> int:
-        queue = self._queue
-        for number in range(len(queue) - 1, -1, -1):
-            here = queue[number]
-            if here.passes <= 0:
-                break
-            if number + 1 < len(queue):
-                low, high = here.offset, queue[number + 1].offset
-                if low < offset < high or (high <= low and (offset > low or offset < high)):
-                    return number + 1
-        return len(queue)
-
-    def _age(self, place: int, size: int) -> None:
-        """A request of `size` bytes is to be put in front of number `place`: it passes those behind (2.4.20)."""
-        for passed in self._queue[place:]:
-            passed.passes -= 1
+    def _place(self, queued: QueuedRequest) -> Place:
+        """See :meth:`LinusElevator._place`."""
+        return self._queue.place_between(queued.offset)
 
 
 class BufferElevator(OneWayElevator):
@@ -112,18 +90,12 @@ class BufferElevator(OneWayElevator):
 
     __slots__ = ()
 
-    def _age(self, place: int, size: int) -> None:
-        """See :meth:`OneWayElevator._age`: the first buffer makes the request, and the others merge with it."""
-        more = _merging(size - _BUFFER_BYTES)
-        for number, before in enumerate(self._queue):
-            before.passes -= 1 + more if number >= place else 1
+    def _age(self, place: Place, size: int) -> None:
+        """See :meth:`LinusElevator._age`: the first buffer makes the request, and the others merge with it."""
+        self._queue.age(place, 1, 1 + _merging(size - _BUFFER_BYTES))
 
     def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
-        taken = _merging(request.size)
-        for behind in reversed(self._queue):
-            if behind is queued:
-                break
-            behind.passes -= taken
+        self._queue.age_behind(queued, _merging(request.size))
 
 
 _BUFFER_BYTES: Final = 4096

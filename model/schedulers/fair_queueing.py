@@ -9,6 +9,8 @@ bfq_calc_vtime_jump), with equal weights and no groups.
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+
 
 class Flow:
     """Somebody who is served.
@@ -19,13 +21,16 @@ class Flow:
         Virtual times (bytes).
     service, budget
         What it has had of its turn, and what it may have (bytes).
+    remembered
+        The number of the entry that remembers its recent service; 0 if none does.
     """
 
-    __slots__ = ("budget", "finish", "service", "start")
+    __slots__ = ("budget", "finish", "remembered", "service", "start")
 
     def __init__(self) -> None:
         self.start = self.finish = 0.0
         self.service = self.budget = 0.0
+        self.remembered = 0
 
     @property
     def budget_left(self) -> float:
@@ -34,55 +39,68 @@ class Flow:
 
 
 class FairQueueing:
-    """Flows that wait for their turn, the one that has it, and those whose recent service is still remembered."""
+    """Flows that wait for their turn, the one that has it, and those whose recent service is still remembered.
 
-    __slots__ = ("_now", "_remembered", "_served", "_waiting")
+    Each kind is a heap, as virtual time only goes on: so a turn does not cost more with many flows.
+    """
+
+    __slots__ = ("_begun", "_many", "_now", "_number", "_remembered", "_served", "_to_begin")
 
     def __init__(self) -> None:
         self._now = 0.0
-        self._waiting: list[Flow] = []
-        self._remembered: list[Flow] = []
+        self._number = 0
+        # What waits: by its start until that has come, then by its finish; of equal ones the first that came.
+        self._to_begin: list[tuple[float, int, Flow]] = []
+        self._begun: list[tuple[float, int, Flow]] = []
+        # By their finish. A flow that has come back leaves its entry here.
+        self._remembered: list[tuple[float, int, Flow]] = []
+        self._many = 0
         self._served: Flow | None = None
 
     @property
     def busy(self) -> int:
         """Flows that wait or are served."""
-        return len(self._waiting) + (self._served is not None)
+        return len(self._to_begin) + len(self._begun) + (self._served is not None)
 
     def activate(self, flow: Flow, back_in_time: bool) -> None:
         """A flow has something to do again; `back_in_time`: it loses nothing by having been away for a moment."""
         now = self._now
         shifted = back_in_time and now > flow.finish
         earliest = flow.finish if shifted else now
-        if flow in self._remembered:
-            self._remembered.remove(flow)
+        if flow.remembered:
+            flow.remembered = 0
+            self._many -= 1
             earliest = max(earliest, flow.finish)
         flow.start = earliest
         flow.finish = earliest + flow.budget
         if shifted and now > flow.finish:
             flow.start += now - flow.finish
             flow.finish = now
-        self._waiting.append(flow)
+        self._wait(flow)
+
+    def _wait(self, flow: Flow) -> None:
+        self._number += 1
+        heappush(self._to_begin, (flow.start, self._number, flow))
 
     def choose(self) -> Flow | None:
         """Give the turn to the flow that is next; None if none waits."""
-        waiting = self._waiting
-        if not waiting:
+        to_begin, begun = self._to_begin, self._begun
+        if to_begin:
+            if not begun and to_begin[0][0] > self._now:
+                self._now = to_begin[0][0]
+            while to_begin and to_begin[0][0] <= self._now:
+                _, number, flow = heappop(to_begin)
+                heappush(begun, (flow.finish, number, flow))
+        elif not begun:
             return None
-        earliest = min(flow.start for flow in waiting)
-        if earliest > self._now:
-            self._now = earliest
         self._forget()
-        chosen = min((flow for flow in waiting if flow.start <= self._now), key=_finish)
-        waiting.remove(chosen)
-        self._served = chosen
-        return chosen
+        self._served = heappop(begun)[2]
+        return self._served
 
     def serve(self, flow: Flow, size: float) -> None:
         """Charge a flow for bytes of its turn."""
         flow.service += size
-        sharing = self.busy + len(self._remembered)
-        self._now += size / max(sharing, 1)
+        self._now += size / max(self.busy + self._many, 1)
         self._forget()
 
     def end_turn(self, goes_on: bool) -> None:
@@ -93,14 +111,17 @@ class FairQueueing:
         if goes_on:
             flow.start = flow.finish
             flow.finish = flow.start + flow.budget
-            self._waiting.append(flow)
+            self._wait(flow)
         elif flow.finish > self._now:
-            self._remembered.append(flow)
+            self._number += 1
+            flow.remembered = self._number
+            self._many += 1
+            heappush(self._remembered, (flow.finish, self._number, flow))
 
     def _forget(self) -> None:
-        if self._remembered:
-            self._remembered = [flow for flow in self._remembered if flow.finish > self._now]
-
-
-def _finish(flow: Flow) -> float:
-    return flow.finish
+        remembered = self._remembered
+        while remembered and remembered[0][0] <= self._now:
+            _, number, flow = heappop(remembered)
+            if flow.remembered == number:
+                flow.remembered = 0
+                self._many -= 1

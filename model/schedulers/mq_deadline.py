@@ -8,10 +8,10 @@ block/mq-deadline.c (__dd_dispatch_request, deadline_move_request; since 6.5 dea
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from typing import ClassVar
 
 from ..core.request import READ, WRITE
+from .address_order import AddressOrder, ArrivalOrder
 from .base import QueuedRequest, Scheduler
 from .settings import DeadlineSettings, QueueFacts
 
@@ -52,9 +52,8 @@ class MqDeadline(Scheduler):
         self._fifo_batch = settings.fifo_batch
         self._writes_starved = settings.writes_starved
         self._by_position = settings.batch_follows == "position"
-        self._sorted: tuple[list[tuple[int, int, QueuedRequest]], list[tuple[int, int, QueuedRequest]]] = ([], [])
-        # In order of arrival, by the request's number.
-        self._fifo: tuple[dict[int, QueuedRequest], dict[int, QueuedRequest]] = ({}, {})
+        self._sorted = (AddressOrder(), AddressOrder())
+        self._fifo = (ArrivalOrder(), ArrivalOrder())
         # What followed the last dispatched request in address order when that was dispatched.
         self._following: list[QueuedRequest | None] = [None, None]
         self._latest = [0, 0]  # where the last dispatched request of each direction begins (bytes)
@@ -72,11 +71,10 @@ class MqDeadline(Scheduler):
     def _insert(self, queued: QueuedRequest, now: float) -> None:
         queued.arrived = now
         self._number += 1
-        queued.passes = self._number
-        queued.position = queued.offset
+        queued.number = self._number
         direction = queued.op & WRITE
-        insort(self._sorted[direction], (queued.offset, self._number, queued))
-        self._fifo[direction][self._number] = queued
+        self._sorted[direction].add(queued)
+        self._fifo[direction].add(queued)
 
     def next(self, now: float) -> QueuedRequest | None:
         """The next request of the batch, or the first of a new one."""
@@ -93,8 +91,6 @@ class MqDeadline(Scheduler):
 
     def passes(self, queued: QueuedRequest) -> bool:
         """See :meth:`Scheduler.passes`: alone, it is the oldest of its direction, and may continue a batch."""
-        self._number += 1
-        queued.passes = self._number
         direction = queued.op & WRITE
         above = self._by_position and direction == self._direction and queued.offset >= self._latest[direction]
         self._latest[direction] = queued.offset
@@ -111,21 +107,18 @@ class MqDeadline(Scheduler):
         """The request of a direction that follows its last dispatched one by address."""
         if not self._by_position:
             return self._following[direction]
-        ordered = self._sorted[direction]
-        at = bisect_left(ordered, (self._latest[direction], 0))
-        return ordered[at][2] if at < len(ordered) else None
+        return self._sorted[direction].from_position(self._latest[direction])
 
     def _turn(self, now: float) -> tuple[QueuedRequest, bool] | None:
         """Choose the direction of the next batch; its oldest request, and whether that has expired."""
-        reads, writes = self._fifo
-        if reads and not (writes and self._starving()):
+        if self.reads and not (self.writes and self._starving()):
             self._direction = READ
-        elif writes:
+        elif self.writes:
             self._starved = 0
             self._direction = WRITE
-        else:
+        oldest = self._fifo[self._direction].oldest
+        if oldest is None:
             return None
-        oldest = next(iter(self._fifo[self._direction].values()))
         expire_s = self._expire_s[1] if self._direction == WRITE else self._expire_s[0]
         return oldest, now - oldest.arrived >= expire_s
 
@@ -137,10 +130,7 @@ class MqDeadline(Scheduler):
     def _move(self, queued: QueuedRequest) -> QueuedRequest:
         self._batched += 1
         direction = queued.op & WRITE
-        ordered = self._sorted[direction]
-        at = bisect_left(ordered, (queued.position, queued.passes))
-        ordered.pop(at)
         self._latest[direction] = queued.position
-        self._following[direction] = ordered[at][2] if at < len(ordered) else None
-        del self._fifo[direction][queued.passes]
+        self._following[direction] = self._sorted[direction].remove(queued)
+        self._fifo[direction].remove(queued)
         return self._take(queued)

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from ..block.in_submission import SubmissionWork
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Call, Request
+from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Completion, Request
 from ..links.link import Path
 from .drive_statistics import DriveStatistics
 from .flash import CODEWORD, Flash
@@ -146,7 +146,7 @@ class SolidState(DriveStatistics):
         self._ahead = ReadAhead(self._media, spec.read_ahead, spec.capacity) if spec.read_ahead else None
         self._most_at_once = max(spec.mapping_unit, spec.write_buffer // 2)
         self._waiting: deque[Request] = deque()
-        self._finished = Call(self._complete)
+        self._finished = _Finished(self)
         self._outstanding = 0
         # What a small read needs, without a detour.
         self._simple = driver is None and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
@@ -372,26 +372,25 @@ class SolidState(DriveStatistics):
         buffer.store(now, landed, offset, size)
         return landed
 
-    def _complete(self, request: Request) -> None:
+    def finish(self, request: Request) -> None:
         """A command is complete: start one that waits, tell the issuer."""
         now = self._engine._now
-        self._outstanding -= 1
-        self.busy_s += now - self._busy_from
-        self._busy_from = now
-        self.latency_s += now - request.submitted
-        op = request.op
-        if op == READ:
-            self.reads += 1
-            self.read_bytes += request.size
-        elif op == WRITE:
-            self.writes += 1
-            self.write_bytes += request.size
-        elif op == FLUSH:
-            self.flushes += 1
-        else:
-            self.trims += 1
+        self._count(request, now)
         if self._waiting:
             self._start(self._waiting.popleft(), now)
         request.complete()
         if self._driver is not None:
             self._driver.end(request)
+
+
+class _Finished(Completion):
+    """Of all commands of a drive."""
+
+    __slots__ = ("_drive",)
+
+    def __init__(self, drive: SolidState) -> None:
+        self._drive = drive
+
+    def done(self, request: Request) -> None:
+        """See :meth:`SolidState.finish`."""
+        self._drive.finish(request)

@@ -8,7 +8,7 @@ from ..block.in_submission import SubmissionWork
 from ..core.device import Device
 from ..core.discard import SECTOR
 from ..core.discard_limits import DiscardLimits
-from ..core.request import Request
+from ..core.request import FLUSH, READ, WRITE, Request
 from ..statistics.usage import Usage
 from .flash import Flash
 from .spec import SolidStateSpec
@@ -77,6 +77,24 @@ class DriveStatistics(Device):
         if self._driver is not None:
             self._driver.busy_s = 0.0
         self._base = self._totals()
+
+    def _count(self, request: Request, now: float) -> None:
+        """A command is complete at `now` (s)."""
+        self._outstanding -= 1
+        self.busy_s += now - self._busy_from
+        self._busy_from = now
+        self.latency_s += now - request.submitted
+        op = request.op
+        if op == READ:
+            self.reads += 1
+            self.read_bytes += request.size
+        elif op == WRITE:
+            self.writes += 1
+            self.write_bytes += request.size
+        elif op == FLUSH:
+            self.flushes += 1
+        else:
+            self.trims += 1
 
     def _occupy(self, seconds: float) -> None:
         """Keep the controller busy for `seconds` after the command that it has just taken."""

@@ -159,7 +159,7 @@ class TaskPlug:
             newest.size = size
         else:
             return False
-        newest.parts.append(request)
+        newest.append(request)
         return True
 
     def add(self, queue: PlugQueue, queued: QueuedRequest) -> None:

@@ -17,6 +17,7 @@ from ...model.block.hardware_queues import HardwareQueues
 from ...model.block.in_submission import SubmissionWork
 from ...model.block.kernel_thread import KernelThread
 from ...model.block.multi_queue import BlkMqQueue
+from ...model.block.request_queue import RequestQueue
 from ...model.block.single_queue import BlockQueue, PlugSettings
 from ...model.block.throttle import WriteBackThrottle
 from ...model.controller.controller import RaidController
@@ -90,7 +91,7 @@ _UNLIMITED = 1 << 62
 
 Drive = HardDisk | SplitDrive | SolidState
 """What a drive of a machine is simulated as."""
-Queue = BlockQueue | BlkMqQueue | BioQueue
+Queue = BlockQueue | RequestQueue | BioQueue
 """A device behind a kernel's request queue."""
 
 

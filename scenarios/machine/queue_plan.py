@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...model.block.multi_queue import MAX_SEGMENTS
+from ...model.block.request_queue import MAX_SEGMENTS
 from ...model.kernels.queue_section import QueueSection
 from ...model.schedulers import NO_SCHEDULER, SCHEDULERS
 from .parts import QueuePlan

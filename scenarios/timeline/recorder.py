@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...compiled.loader import PURE, in_use
-from ...model.block.multi_queue import BlkMqQueue
+from ...model.block.request_queue import RequestQueue
 from ...model.block.single_queue import BlockQueue
 from ...model.controller.controller import RaidController
 from ...model.core.engine import Engine
@@ -107,7 +107,7 @@ class Recorder(Causes):
             self._watch_host(part)
         elif isinstance(part, HardDisk | SolidState):
             self._watch_disk(part)
-        elif isinstance(part, BlkMqQueue | BlockQueue):
+        elif isinstance(part, RequestQueue | BlockQueue):
             self._watch_queue(part)
         elif isinstance(part, RaidController):
             self._watch_controller(part)
@@ -121,12 +121,12 @@ class Recorder(Causes):
 
     # queues and drives
 
-    def _watch_queue(self, queue: BlkMqQueue | BlockQueue) -> None:
+    def _watch_queue(self, queue: RequestQueue | BlockQueue) -> None:
         base: Any = type(queue)
         changed = {"submit": self.submitting(base.submit)}
-        if isinstance(queue, BlkMqQueue):
+        if isinstance(queue, RequestQueue):
 
-            def submit_piece(device: BlkMqQueue, request: Request) -> None:
+            def submit_piece(device: RequestQueue, request: Request) -> None:
                 if self.on:
                     self.meet(device, request)
                 base._submit_piece(device, request)

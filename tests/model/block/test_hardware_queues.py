@@ -8,6 +8,7 @@ import pytest
 
 from raidsim.model.block.hardware_queues import HardwareQueues
 from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.block.request_queue import RequestQueue
 from raidsim.model.block.throttle import WriteBackThrottle
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
@@ -31,7 +32,7 @@ class Rig:
         self.host = Host(Cpu(self.engine, cores), replace(FREE, command_s=1e-6, switch_s=2e-6))
         device = FixedServiceDevice(self.engine, "d", 1 << 40, linear_service(1e-3), 64)
         throttle = WriteBackThrottle(self.engine, target_s) if target_s else None
-        self.queue: BlkMqQueue
+        self.queue: RequestQueue
         if plain:
             self.queue = BlkMqQueue(self.engine, self.host, device, depth=depth, throttle=throttle)
         else:

@@ -9,6 +9,7 @@ import pytest
 from raidsim.model.block.hardware_queues import HardwareQueues
 from raidsim.model.block.io_statistics import TICKS_PER_S, BusyTicks, IoStatistics
 from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.block.request_queue import RequestQueue
 from raidsim.model.block.single_queue import BlockQueue, PlugSettings
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
@@ -32,7 +33,7 @@ class Rig:
         self.engine = engine = Engine(1)
         host = Host(Cpu(engine, 1), replace(FREE))
         device = FixedServiceDevice(engine, "d", 1 << 40, linear_service(SERVICE), 1)
-        self.queue: BlkMqQueue | BlockQueue
+        self.queue: RequestQueue | BlockQueue
         if kind == "hardware":
             self.queue = HardwareQueues(engine, host, device, depth=8)
         elif kind == "scheduler":

@@ -9,6 +9,7 @@ import pytest
 from raidsim.model.block.bio_queue import BioQueue
 from raidsim.model.block.hardware_queues import HardwareQueues
 from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.block.request_queue import RequestQueue
 from raidsim.model.block.single_queue import BlockQueue
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
@@ -39,7 +40,7 @@ def queue(**choice: Any) -> Queue:
 
 def throttled(built: Queue) -> float | None:
     """Target of its write-back throttling (s)."""
-    assert isinstance(built, BlkMqQueue)
+    assert isinstance(built, RequestQueue)
     return None if built._throttle is None else built._throttle._target_s  # type: ignore[attr-defined]
 
 
