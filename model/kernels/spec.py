@@ -61,9 +61,9 @@ class Raid1Section(Spec):
 
     balance: BalanceName
     """A name of :data:`raidsim.model.raid.read_balance.READ_BALANCE`."""
-    barrier: Literal["md-2.4", "md-2.6", "md-6.1"] = "md-2.6"
-    """A name of :data:`raidsim.model.raid.mirrors.barrier.RESYNC_BARRIER`. Of 2.4: a window that slides along the
-    array; of 2.6: resync and normal I/O alternate on the whole array; of 6.1: so in every 64 MiB."""
+    barrier: Literal["md-2.6", "md-6.1"] = "md-2.6"
+    """A name of :data:`raidsim.model.raid.mirrors.barrier.RESYNC_BARRIER`. Of 2.6: resync and normal I/O
+    alternate on the whole array; of 6.1: so in every 64 MiB."""
     clones_pages: bool = True
     """Whether a write is copied for each mirror page by page, or as a whole."""
     submitter_pays: bool = False

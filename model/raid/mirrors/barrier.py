@@ -1,8 +1,9 @@
 """How md keeps resync and normal I/O apart on mirrors: one rule of exclusion a class.
 
 A normal request asks to be admitted and gets a ticket, or waits; a resync request asks for its turn. What waits, and
-for what, differs: Linux 2.4 slides a window along the array, 2.6 (and RAID 10 to this day) lets resync and normal I/O
-alternate on the whole array, and RAID 1 since 4.11 does so in each 64 MiB separately.
+for what, differs: Linux 2.6 (and RAID 10 to this day) lets resync and normal I/O alternate on the whole array, and
+RAID 1 since 4.11 does so in each 64 MiB separately. Mirrors of 2.4 let normal I/O pass except in a window that slides
+along the array; no recording shows what that changes, and they take the rule of 2.6.
 """
 
 from __future__ import annotations
@@ -71,9 +72,6 @@ class ResyncBarrier:
     @abstractmethod
     def resynced(self, offset: int, done: Action) -> None:
         """The resync of the range at `offset` is over; `done` tells whoever asked for it."""
-
-    def finished(self) -> None:
-        """The whole resync is over."""
 
     def _serve_again(self, waiting: deque[Request]) -> None:
         requests = list(waiting)
@@ -155,105 +153,6 @@ class PausingBarrier(AlternatingBarrier):
         now = self._engine._now
         awake = (now // self.TICK_S + 2) * self.TICK_S
         self._engine.call_at(awake, lambda _: AlternatingBarrier.resync(self, offset, start))
-
-
-class WindowBarrier(ResyncBarrier):
-    """Linux 2.4 RAID 1: a window slides along the array (raid1.c, raid1_sync_request and start_active to start_future).
-
-    Normal I/O waits only between where the resync is active and where it will soon be, four windows of 128 sectors.
-    The window slides when the resync requests two windows back are done and so is all the normal I/O above it that
-    began before the slide before.
-    """
-
-    __slots__ = (
-        "_active",
-        "_active_count",
-        "_future",
-        "_future_count",
-        "_pending",
-        "_pending_count",
-        "_phase",
-        "_ready",
-        "_ready_count",
-        "_resync_waiting",
-        "_running",
-        "_waiting",
-    )
-    WINDOW: Final = 128 * 512
-    BELOW: Final = 2
-
-    def __init__(self, engine: Engine, serve: Callable[[Request], None], unplug: Action, depth: int) -> None:
-        super().__init__(engine, serve, unplug, depth)
-        self._active = self._ready = self._pending = self._future = 0
-        self._active_count = self._ready_count = self._pending_count = self._future_count = 0
-        self._phase = 0
-        self._running = False
-        self._waiting: deque[Request] = deque()
-        self._resync_waiting: deque[tuple[int, Action]] = deque()
-
-    def admit(self, request: Request) -> int:
-        offset = request.offset
-        if offset < self._active:
-            return self.BELOW
-        if offset < self._future:
-            self._waiting.append(request)
-            return WAITS
-        self._future_count += 1
-        return self._phase
-
-    def leave(self, ticket: int) -> None:
-        if ticket == self.BELOW:
-            return
-        if ticket == self._phase:
-            self._future_count -= 1
-            return
-        self._pending_count -= 1
-        if not self._pending_count:
-            self._start_waiting()
-
-    def resync(self, offset: int, start: Action) -> None:
-        if not self._running:
-            self._running = True
-            self._active = self._ready = self._pending = self._future = offset
-        self._resync_waiting.append((offset, start))
-        self._start_waiting()
-
-    def resynced(self, offset: int, done: Action) -> None:
-        if offset >= self._ready:
-            self._ready_count -= 1
-        else:
-            self._active_count -= 1
-            if not self._active_count:
-                self._active = self._ready
-        done()
-        self._serve_again(self._waiting)
-        self._start_waiting()
-
-    def finished(self) -> None:
-        """No window is left where normal I/O would wait."""
-        self._active = self._ready = self._pending = self._future = 0
-        self._running = False
-        self._serve_again(self._waiting)
-
-    def _start_waiting(self) -> None:
-        while self._resync_waiting and self._active_count + self._ready_count < self.depth:
-            offset, start = self._resync_waiting[0]
-            while offset >= self._pending:
-                if self._active_count or self._pending_count:
-                    self._unplug()
-                    return
-                self._slide()
-            self._resync_waiting.popleft()
-            self._ready_count += 1
-            start()
-
-    def _slide(self) -> None:
-        self._active, self._ready, self._pending = self._ready, self._pending, self._future
-        self._future += self.WINDOW
-        self._phase ^= 1
-        self._active_count, self._ready_count = self._ready_count, 0
-        self._pending_count, self._future_count = self._future_count, 0
-        self._serve_again(self._waiting)
 
 
 class _Bucket:
@@ -356,7 +255,6 @@ class BucketBarrier(ResyncBarrier):
 
 
 RESYNC_BARRIER: dict[str, type[ResyncBarrier]] = {
-    "md-2.4": WindowBarrier,
     "md-2.6": AlternatingBarrier,
     "md-6.1": BucketBarrier,
     "md-6.1-raid10": PausingBarrier,

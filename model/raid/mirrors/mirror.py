@@ -115,8 +115,6 @@ class MirrorArray(Array):
         """See :meth:`Array.rebuilt`."""
         super().rebuilt(slot)
         self._members_changed()
-        if not self.rebuilding:
-            self._barrier.finished()
 
     def bitmap_waits(self, bitmap: WriteIntentBitmap, who: MirrorWaits) -> BitmapWaits:
         """What waits for a new bit of its write-intent bitmap: `who`, which differs between kernels."""

@@ -121,12 +121,6 @@ class Raid10Array(Array):
         self._plugged = False
         super().unplug()
 
-    def rebuilt(self, slot: int) -> None:
-        """See :meth:`Array.rebuilt`."""
-        super().rebuilt(slot)
-        if not self.rebuilding:
-            self._barrier.finished()
-
     def bitmap_waits(self, bitmap: WriteIntentBitmap, who: MirrorWaits) -> BitmapWaits:
         """What waits for a new bit of its write-intent bitmap: `who`, which differs between kernels."""
         return mirror_waits(self._engine, self.host, self, bitmap, who)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ
-from raidsim.model.raid.mirrors.barrier import AlternatingBarrier, BucketBarrier, ResyncBarrier, WindowBarrier
+from raidsim.model.raid.mirrors.barrier import AlternatingBarrier, BucketBarrier, ResyncBarrier
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.read_balance import PrimaryOnly
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
@@ -37,72 +36,13 @@ class Bench:
         return [now * 1000 for now, _, _ in self.issuer.done]
 
 
-def test_2_4_keeps_out_only_what_is_in_the_window() -> None:
-    """Protects the sliding window: a write ahead or behind does not wait, one in the window does, here
-    until the rebuild is over at 2.5 ms.
-
-    With 2.6's barrier, the counter-test, all wait.
-    """
-    for barrier, expected in ((WindowBarrier, [1.0, 1.0, 3.5]), (AlternatingBarrier, [3.0, 3.0, 3.0])):
-        bench = Bench(barrier)
-        bench.resync(64 * MIB)
-        for offset in (MIB, 128 * MIB, 64 * MIB):
-            bench.issuer.write(offset, PIECE)
-        bench.engine.run(until=0.0025)
-        bench.array.rebuilt(1)
-        assert bench.done_ms() == pytest.approx(expected)
-
-
-def test_2_4_slides_when_two_windows_back_are_done() -> None:
-    """Protects the pace: of three windows of sixteen 4 KiB requests the third starts only after the first is done."""
-    bench = Bench(WindowBarrier, depth=100)
-    for number in range(48):
-        bench.resync(number * PIECE)
-    bench.engine.run(until=0.0005)
-    assert len(bench.disks[0].sent(READ)) == 32
-    bench.engine.run()
-    assert len(bench.resynced) == 48
-    assert bench.resynced[31] == pytest.approx(0.002)
-    assert bench.resynced[32] == pytest.approx(0.004)
-
-
-def test_2_4_slides_only_when_earlier_normal_requests_are_done() -> None:
-    """Protects why a load slows 2.4's resync: a slide waits for the I/O ahead that began before the last slide.
-
-    The first two windows start at 0 and 0.5 ms. Without the read the third follows the first, at 2 ms; with a read of
-    11 ms that begins at 0.5 ms it follows that.
-    """
-    for reads, over in ((0, 0.004), (1, 0.0135)):
-        bench = Bench(WindowBarrier, per_byte_s=0.010 / MIB)
-        bench.resync(0, 512)
-        bench.engine.run(until=0.0005)
-        for _ in range(reads):
-            bench.issuer.read(128 * MIB, MIB)
-        bench.resync(64 * KIB, 512)
-        bench.resync(128 * KIB, 512)
-        bench.engine.run()
-        assert bench.resynced[-1] == pytest.approx(over, abs=5e-5)
-
-
-def test_2_4_limits_its_buffers() -> None:
-    """Protects the depth: no more requests are under way than there are buffers."""
-    bench = Bench(WindowBarrier, depth=4)
-    for number in range(8):
-        bench.resync(number * PIECE)
-    bench.engine.run(until=0.0005)
-    assert len(bench.disks[0].sent(READ)) == 4
-
-
-def test_2_4_lifts_the_window_at_the_end() -> None:
-    """Protects from I/O that waits for ever: once the member is rebuilt nothing waits any more."""
-    bench = Bench(WindowBarrier)
-    bench.resync(0)
-    bench.issuer.write(64 * KIB - PIECE, PIECE)
-    bench.engine.run()
-    assert not bench.issuer.done, "the window still stands there"
-    bench.array.rebuilt(1)
-    bench.engine.run()
-    assert len(bench.issuer.done) == 1
+def test_2_6_keeps_everything_out() -> None:
+    """Protects the barrier of 2.6: writes anywhere wait for a resync request, which begins when none is under way."""
+    bench = Bench(AlternatingBarrier)
+    bench.resync(64 * MIB)
+    for offset in (MIB, 128 * MIB, 64 * MIB):
+        bench.issuer.write(offset, PIECE)
+    assert bench.done_ms() == pytest.approx([3.0, 3.0, 3.0])
 
 
 def test_6_1_keeps_out_writes_to_the_same_64_mib() -> None:
