@@ -172,14 +172,10 @@ class HardDisk(Device):
         self._write_s = spec.write_overhead
         self._hit_s = spec.hit_overhead
         self._slowest_inverse = 1.0 / min(path.slowest_rate, spec.interface_rate)
-        self._slowest_write_inverse = 1.0 / min(
-            path.slowest_write_rate,
-            spec.interface_rate if spec.interface_write_rate is None else spec.interface_write_rate,
-        )
-        # Firmware times of a hit, another read and a write where the command before was a read, and where it was not.
-        self._after_read = spec.hit_overhead, spec.read_overhead, spec.write_overhead
+        self._slowest_write_inverse = 1.0 / min(path.slowest_write_rate, spec.interface_rate)
+        # Firmware times of a read that misses and of a write, where the command before was a read and where not.
+        self._after_read = spec.read_overhead, spec.write_overhead
         self._after_write = (
-            _first(spec.hit_overhead_after_write, spec.hit_overhead),
             _first(spec.read_overhead_after_write, spec.read_overhead),
             _first(spec.write_overhead_after_write, spec.write_overhead),
         )
@@ -510,7 +506,7 @@ class HardDisk(Device):
     def _turn(self) -> None:
         """From now on the firmware times are those after a command of the other kind."""
         self._turned = not self._turned
-        self._hit_s, self._read_s, self._write_s = self._after_write if self._turned else self._after_read
+        self._read_s, self._write_s = self._after_write if self._turned else self._after_read
 
     def _receive(self, request: Request, now: float) -> float:
         """Take a write into the buffer, destaging first if it is full; when the last byte has arrived (s)."""

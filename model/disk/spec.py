@@ -126,8 +126,6 @@ class DriveSpec(Spec):
     """`read_overhead` where the command before was a write; the same if not given."""
     write_overhead_after_write: Duration | None = None
     """`write_overhead` where the command before was a write; the same if not given."""
-    hit_overhead_after_write: Duration | None = None
-    """`hit_overhead` where the command before was a write; the same if not given."""
     read_completion: Duration = 0.0
     """From the last byte of a read at the host to the end of the command."""
     write_completion: Duration = 0.0
@@ -135,8 +133,6 @@ class DriveSpec(Spec):
     read_watermark: Fraction | None = None
     """Share of a read that must be in the buffer before its data goes out, at least a sector; whole sectors follow as
     they come. If not given, data goes out so that the last byte leaves when it has been read."""
-    interface_write_rate: Rate | None = None
-    """Bytes/s over the connector towards the drive; `interface_rate` if not given."""
     cache: Size = 0
     """All of the buffer."""
     segments: int = Field(default=0, ge=0)

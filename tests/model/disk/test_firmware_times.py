@@ -69,7 +69,7 @@ FIRST = (READ, 0, 10 * SECTOR)
 
 @pytest.mark.parametrize(
     ("command", "field"),
-    [(HIT, "hit_overhead"), (MISS, "read_overhead"), (OUT, "write_overhead")],
+    [(MISS, "read_overhead"), (OUT, "write_overhead")],
 )
 def test_overheads_depend_on_the_command_before(command: tuple[int, int, int], field: str) -> None:
     """After a write a command takes the overhead measured there; without that figure, the same as after a read."""
@@ -131,11 +131,3 @@ def test_so_much_of_a_write_must_be_there_before_it_begins() -> None:
     for sectors, waits in ((0, False), (4, False), (5, True), (100, True)):
         spec = SPEC.with_values(write_ahead=sectors * SECTOR)
         assert (_responses(spec, write)[0] > 0.009) is waits
-
-
-def test_writes_may_cross_the_interface_at_another_rate() -> None:
-    """Data towards the drive at half the rate takes twice as long; reads do not."""
-    cached = SPEC.with_values(write_cache=True, write_buffer=100 * SECTOR)
-    slow = cached.with_values(interface_write_rate=SECTOR / (2 * BUS_SECTOR))
-    assert _responses(cached, FIRST, OUT)[1] == pytest.approx(10 * BUS_SECTOR)
-    assert _responses(slow, FIRST, OUT) == pytest.approx([10 * BUS_SECTOR, 20 * BUS_SECTOR], abs=1e-6)
