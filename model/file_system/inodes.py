@@ -46,7 +46,6 @@ class Inodes:
         "_in_tree",
         "_last_leaves",
         "_per_block",
-        "_read",
         "_settings",
         "_table_bytes",
     )
@@ -60,7 +59,6 @@ class Inodes:
         self._in_table = settings.inode_place == "table"
         self._in_tree = settings.inode_place == "tree"
         self._table_bytes = settings.inode_table
-        self._read = settings.inode_read
         self._checkpoints = settings.checkpoints
 
     def allocate(self, node: File | Directory) -> NewInode:
@@ -88,7 +86,7 @@ class Inodes:
         node.inode = node.item = self._address(node)
         if self._checkpoints:
             node.item += node.slot % self._per_block * settings.inode
-        if in_table and unused and not self._read and node.slot % self._per_block == 0:
+        if in_table and unused and node.slot % self._per_block == 0:
             fresh.append(node.inode)
         changed += (node.item, groups.inode_map(node.group, node.slot), *groups.descriptors(node.group))
         return NewInode(changed, fresh)

@@ -68,8 +68,6 @@ class FileSystemSettings(Spec):
     """Bytes that a journal of records adds to an inode for each extent of its file."""
     inline_directory: Size = 0
     """Bytes of entries that a directory keeps in its inode; one with more has blocks. 0: it always has blocks."""
-    inode_read: bool
-    """Whether a block of inodes none of which is in use is read before the first one is written."""
     directories: Literal["emptiest", "orlov", "rotor", "inherit"]
     """In which group a new directory is placed: see :mod:`.placement`."""
     goal_shifts: int = Field(ge=1)
@@ -120,8 +118,6 @@ class FileSystemSettings(Spec):
     """With `late`, changes of so long are logged together."""
     time_grain: PositiveDuration = 1.0
     """Times of an inode differ after so long."""
-    preferred_io: Size = 0
-    """``st_blksize``: what the C library buffers; 0 for a block."""
     journal: Literal["none", "blocks", "records"]
     """No journal; whole metadata blocks; records of the changes."""
     journal_place: Literal["front", "middle", "end"] = "front"

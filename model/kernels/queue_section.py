@@ -22,15 +22,14 @@ class QueueSection(SchedulerSettings):
     """Request queue and I/O scheduler, the tunables of which are its own."""
 
     scheduler: SchedulerName
-    """For a drive with one queue."""
+    """For a drive with one queue; one with several (NVMe) has none where the block layer is blk-mq."""
     schedulers: tuple[SchedulerName, ...] = ()
     """Others that a drive may have instead."""
     multiqueue: bool = False
     """Whether the block layer is blk-mq: requests take tags, and tasks plug, not queues."""
-    scheduler_multiqueue: SchedulerName = NO_SCHEDULER
-    """For a drive with several hardware queues (NVMe), where the block layer is blk-mq."""
     schedulers_multiqueue: tuple[SchedulerName, ...] = ()
-    """The same for a drive with several hardware queues, where `single_queue_drivers` is set."""
+    """Those that a drive with several hardware queues (NVMe) may have instead of none, where `single_queue_drivers` is
+    set."""
     single_queue_drivers: bool = False
     """If true, a drive with one hardware queue (SATA, SAS) has the request queue of before blk-mq: `limit_requests`
     requests of each direction whatever the drive's queue depth, the schedulers of that queue, and no write-back
@@ -92,11 +91,11 @@ class QueueSection(SchedulerSettings):
 
     def choices(self, hardware_queues: int) -> tuple[str, ...]:
         """Every scheduler that a drive with `hardware_queues` queues of its own may have, the kernel's choice first."""
-        names = (self.scheduler, *((self.scheduler_multiqueue,) if self.multiqueue else ()), *self.schedulers)
+        names = (self.scheduler, *((NO_SCHEDULER,) if self.multiqueue else ()), *self.schedulers)
         if self.single_queue_drivers:
             names = (self.scheduler, *self.schedulers)
             if hardware_queues > 1:
-                names = (self.scheduler_multiqueue, *self.schedulers_multiqueue)
+                names = (NO_SCHEDULER, *self.schedulers_multiqueue)
         added = (name for name, kind in SCHEDULERS.items() if not vars(kind).get("listed"))
         return tuple(dict.fromkeys((*names, *added)))
 

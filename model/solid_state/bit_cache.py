@@ -2,8 +2,8 @@
 
 One bit is programmed several times as fast as three or four. So a drive writes to cells with one bit while there
 are some, and moves (folds) the oldest of it to the others when the dies have nothing else to do. A burst is
-fast until the cells are used up, then writes go to the other cells at once, or no faster than is folded
-(`slc_direct`). Data overwritten before they are folded are never written a second time.
+fast until the cells are used up, then writes go to the other cells at once. Data overwritten before they are folded are
+never written a second time.
 
 What was folded in idle time is worked out when the next write comes: the time for which the dies had nothing
 booked since the last look, at the price of a read with one bit and a program with all bits for each unit.
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .flash import MOVED, Flash
+from .flash import Flash
 from .spec import SolidStateSpec
 from .translation import Translation
 
@@ -40,15 +40,12 @@ class BitCache:
 
     __slots__ = (
         "_busy_s",
-        "_direct",
         "_flash",
         "_fold_s",
         "_look_again",
         "_looked",
-        "_program_units",
         "_room",
         "_translation",
-        "_unbooked",
         "_unit",
     )
 
@@ -57,31 +54,18 @@ class BitCache:
         self._translation = translation
         self._unit = spec.mapping_unit
         self._room = spec.slc_cache // spec.mapping_unit
-        self._direct = spec.slc_direct
         line = spec.planes * spec.page // spec.mapping_unit
-        self._program_units = line * spec.bits_per_cell
-        on_die = spec.program_time / self._program_units + flash.cached_read_s / line
+        on_die = spec.program_time / (line * spec.bits_per_cell) + flash.cached_read_s / line
         on_channel = 2 * spec.mapping_unit / spec.channel_rate
         self._fold_s = max(on_die, on_channel * spec.dies / spec.channels)
         self._looked = self._look_again = 0.0
         self._busy_s = 0.0
-        self._unbooked = 0
 
     def takes(self, now: float, units: int) -> bool:
         """Whether `units` that are written now go to cells with one bit."""
         if now >= self._look_again:
             self._fold_idle(now)
-        translation = self._translation
-        if translation.cached_units + units <= self._room:
-            return True
-        if self._direct:
-            return False
-        self._unbooked += translation.fold(units)
-        flash, size = self._flash, self._program_units
-        while self._unbooked >= size:
-            self._unbooked -= size
-            flash.program(now, flash.gather(now, size, 1.0, flash.cached_read_s), MOVED)
-        return True
+        return self._translation.cached_units + units <= self._room
 
     def _fold_idle(self, now: float) -> None:
         """Fold what the dies had time for since the last look."""

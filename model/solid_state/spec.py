@@ -114,9 +114,6 @@ class SolidStateSpec(Spec):
     slc_read_time: Duration | None = None
     """Bytes written as one bit per cell first (0: none), and the times there; programs are of one page of all
     planes."""
-    slc_direct: bool = True
-    """Whether, when that is full, writes go to the other cells at once; otherwise they wait until it is folded
-    there."""
     read_ahead: Size = 0
     """Bytes that are read ahead of a stream of sequential reads (0: none)."""
     mtbf: Duration | None = None

@@ -53,7 +53,7 @@ def queue_plan(
         As :class:`raidsim.scenarios.description.machine.DriveInstance` has them; None for the kernel's choice.
     """
     several = hardware_queues > 1 if not section.single_queue_drivers else not single
-    own = section.scheduler_multiqueue if several else section.scheduler
+    own = NO_SCHEDULER if several else section.scheduler
     chosen = scheduler or own
     throttle_s = wbt_lat
     if throttle_s is None:

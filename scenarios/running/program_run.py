@@ -179,7 +179,7 @@ class ProgramRun(Run):
         setting = Setting(
             on,
             self.scale,
-            kind.preferred_io or kind.block,
+            kind.block,
             machine.scenario.machine.memory,
             lambda tree, mount: self._listed(tree, mount or on),
         )

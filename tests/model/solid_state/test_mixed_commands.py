@@ -25,7 +25,7 @@ DRIVES: dict[str, dict[str, Any]] = {
         "interface": "SATA 6Gb/s",
         "queue_depth": 32,
     },
-    "folding": {"slc_cache": "2MiB", "slc_program_time": "150us", "slc_direct": False, "suspend_time": "20us"},
+    "folding": {"slc_cache": "2MiB", "slc_program_time": "150us", "suspend_time": "20us"},
     "coarse": {"mapping_unit": "32KiB", "programs_at_once": 3, "read_ahead": "256KiB"},
 }
 
