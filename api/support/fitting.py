@@ -10,14 +10,13 @@ from statistics import median
 
 from ...calibration.fit.choices import try_all, with_choice
 from ...calibration.fit.fit import Fit
-from ...calibration.fit.profile import Profile, data_fingerprint, kept_profile, profile_path, stored_profile
+from ...calibration.fit.profile import Profile, data_fingerprint, kept_profile, profile_path
 from ...calibration.fit.profile_likelihood import profile_limits
 from ...calibration.fit.report import Calibrated
 from ...calibration.fit.starts import SEED, search_from
 from ...calibration.simulation.responses import Vector
 from ...calibration.study.study import StudySpec
-from ...model.core.errors import InputError
-from .predicting import note
+from .predicting import note, own_profile
 from .progress import progress_bar
 from .unfinished import evaluating
 
@@ -114,7 +113,7 @@ def calibrate_all(
     found: list[FittedStudy] = []
     wanted: list[StudySpec] = []
     for study in studies:
-        stored = None if recalibrate else _stored(study, profile_path(study, folder))
+        stored = None if recalibrate else own_profile(study, profile_path(study, folder))
         if stored is None:
             wanted.append(study)
         else:
@@ -133,14 +132,6 @@ def calibrate_all(
         over += expected[i]
         done(found[-1])
     return found
-
-
-def _stored(study: StudySpec, path: Path) -> Profile | None:
-    try:
-        return stored_profile(study, path)
-    except InputError as error:
-        note(f"the stored profile cannot be used and is fitted again: {error}")
-        return None
 
 
 def _fitted(study: StudySpec, folder: Path | None, starts: int | None, seed: int, workers: int | None) -> FittedStudy:

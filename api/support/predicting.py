@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ...calibration.fit.fit import calibrate as fitted
 from ...calibration.fit.profile import (
     Profile,
-    fingerprint,
     kept_profile,
-    load_profile,
     profile_path,
+    stored_profile,
 )
 from ...calibration.simulation.evaluator import Evaluator
 from ...calibration.study.study import StudySpec
@@ -95,7 +95,7 @@ def predict_all(
     """
     every = tuple(studies)
     found = StudiesPredicted(tuple(study.id for study in every))
-    profiles = {study.id: None if recalibrate else stored_profile(study) for study in every}
+    profiles = {study.id: None if recalibrate else _known_profile(study) for study in every}
     to_fit = [study for study in every if _needs_profile(study) and profiles[study.id] is None]
     ready = [study for study in every if study not in to_fit]
     for part in (ready, *([study] for study in to_fit)):
@@ -117,7 +117,7 @@ def kept_only(
     found = StudiesPredicted(tuple(study.id for study in every))
     others = []
     for study in every:
-        profile = stored_profile(study) if _needs_profile(study) else None
+        profile = _known_profile(study) if _needs_profile(study) else None
         queued = QueuedStudy.of(study, profile)
         if queued.missing or (profile is None and _needs_profile(study)):
             others.append(study.id)
@@ -192,26 +192,25 @@ def _needs_profile(study: StudySpec) -> bool:
     return bool(study.parameters and study.all_cells)
 
 
-def stored_profile(study: StudySpec) -> Profile | None:
-    """The stored profile if it belongs to this study and this version, or the one that raidsim comes with."""
-    path = profile_path(study)
-    if path.exists():
-        try:
-            stored = load_profile(path)
-        except InputError as error:
-            note(f"a stored profile cannot be used: {error}")
-        else:
-            if stored.fingerprint == fingerprint(study):
-                return stored
+def own_profile(study: StudySpec, path: Path) -> Profile | None:
+    """The profile stored in a file if it belongs to this study and this version; tells what cannot be read."""
+    try:
+        return stored_profile(study, path)
+    except InputError as error:
+        note(f"a stored profile cannot be used: {error}")
+        return None
+
+
+def _known_profile(study: StudySpec) -> Profile | None:
     # The one that comes with raidsim was fitted to the same study, maybe by another version.
-    return kept_profile(study)
+    return own_profile(study, profile_path(study)) or kept_profile(study)
 
 
 def profile_for(study: StudySpec, evaluator: Evaluator) -> Profile | None:
     """The profile to predict a study with: a stored one, or a new one; None where nothing is fitted."""
     if not _needs_profile(study):
         return None
-    return stored_profile(study) or _fitted(study, evaluator, True)
+    return _known_profile(study) or _fitted(study, evaluator, True)
 
 
 def _fitted(study: StudySpec, evaluator: Evaluator, progress: bool) -> Profile:

@@ -14,6 +14,7 @@ from ...api.pictures.advise import advice_figure
 from ...api.support import progress
 from ...scenarios.designs.requirement import read_requirement
 from ..support.files import check_picture, write_picture
+from ..support.options import WorkersOption
 from ..tables.advice_document import document
 from ..tables.advise import print_advice
 from ..tables.predict import tables_console
@@ -25,9 +26,7 @@ def advise_command(
     sets: Annotated[
         list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Change the requirement; repeatable.")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
-    ] = None,
+    workers: WorkersOption = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw what meets it: cost or drives against p99.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:

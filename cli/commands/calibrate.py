@@ -24,6 +24,7 @@ from ...calibration.uncertainty.discrepancy import TABLE, load_table
 from ...calibration.uncertainty.learn_discrepancy import lacking, learn
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration, format_rate, format_size
+from ..support.options import WorkersOption
 from ..support.table import Table
 from ..tables.predict import fit_lines, tables_console
 
@@ -60,9 +61,7 @@ def calibrate_command(
         list[str] | None,
         typer.Option("--choose", metavar="PLACE=A,B", help=f"Which fits best: {ALLOWED}. Repeatable."),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
-    ] = None,
+    workers: WorkersOption = None,
     learn_discrepancy: Annotated[
         list[Path] | None,
         typer.Option("--learn-discrepancy", metavar="FILE.json", help="Of predict --json; repeatable. Fits nothing."),

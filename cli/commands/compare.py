@@ -18,7 +18,7 @@ from ...scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS
 from ...scenarios.documents.document import parse_alternatives, read_document
 from ...scenarios.questions.load_curve import FEWEST_POINTS, POINTS
 from ..support.files import check_picture, write_picture
-from ..support.options import ScenarioArgument, SetOption
+from ..support.options import ScenarioArgument, SetOption, WorkersOption
 from ..tables.compare import print_comparison
 from ..tables.predict import tables_console
 
@@ -73,9 +73,7 @@ def compare_command(
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw the designs, or with --curve their curves (svg, png or pdf).")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
-    ] = None,
+    workers: WorkersOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Compare designs side by side under the same requests."""

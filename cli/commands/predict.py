@@ -19,14 +19,13 @@ from ...model.core.errors import InputError
 from ...validation.prediction.comparison import summary
 from ...validation.prediction.study_queue import WrongRun
 from ..support.files import check_picture, write_picture
+from ..support.options import EveryStudyOption, RecalibrateOption, StudiesArgument, WorkersOption
 from ..tables.predict import print_all, print_study, print_verdict, tables_console
 
 
 def predict_command(
-    studies: Annotated[
-        list[str] | None, typer.Argument(help="Studies by name or file; default: all but the modern ones.")
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All studies, the modern ones too; takes long.")] = False,
+    studies: StudiesArgument = None,
+    every: EveryStudyOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Simulate everything; use no result that comes with raidsim.")
@@ -37,11 +36,9 @@ def predict_command(
     keep: Annotated[
         bool, typer.Option("--keep", help="For maintainers: write the results that come with raidsim, and print none.")
     ] = False,
-    recalibrate: Annotated[bool, typer.Option("--recalibrate", help="Fit again, whatever is stored.")] = False,
+    recalibrate: RecalibrateOption = False,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw predicted against measured.")] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
-    ] = None,
+    workers: WorkersOption = None,
 ) -> None:
     """Take the studies' profiles (or calibrate), predict every other cell, and compare.
 

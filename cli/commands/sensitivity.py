@@ -14,6 +14,7 @@ from ...api.sensitivity import sensitivity
 from ...calibration.sensitivity.runs import TRAJECTORIES
 from ...scenarios.documents.document import read_document
 from ..support.files import check_picture, write_picture
+from ..support.options import WorkersOption
 from ..tables.predict import tables_console
 from ..tables.sensitivity import document, print_sensitivity
 
@@ -41,9 +42,7 @@ def sensitivity_command(
     samples: Annotated[
         int | None, typer.Option("--samples", metavar="N", help="Of Sobol's indices: a power of two.")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
-    ] = None,
+    workers: WorkersOption = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of trajectories and samples.")] = 0,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw effects and shares.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,

@@ -35,19 +35,18 @@ from ...validation.report.html import html_report
 from ...validation.report.report import report
 from ..support.files import require_matplotlib, whole_file
 from ..support.mechanisms import conformance_without, studies_without
+from ..support.options import EveryStudyOption, RecalibrateOption, StudiesArgument, WorkersOption
 from ..tables.predict import tables_console
 from ..tables.validate import print_report
 from ..tables.without import conformance_line, print_without, study_line
 
 
 def validate_command(
-    studies: Annotated[
-        list[str] | None, typer.Argument(help="Studies by name or file; default: all but the modern ones.")
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All studies, the modern ones too; takes long.")] = False,
+    studies: StudiesArgument = None,
+    every: EveryStudyOption = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write the report as one HTML file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
-    recalibrate: Annotated[bool, typer.Option("--recalibrate", help="Fit again, whatever is stored.")] = False,
+    recalibrate: RecalibrateOption = False,
     leave_out_levels: Annotated[
         bool, typer.Option("--leave-out", help="Cross-validate too: a fit for every level of a study; takes long.")
     ] = False,
@@ -65,9 +64,7 @@ def validate_command(
             help="Instead: what changes without these mechanisms; `all`: without each in turn, which takes hours.",
         ),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
-    ] = None,
+    workers: WorkersOption = None,
 ) -> None:
     """Predict the studies as `raidsim predict` does, and judge the predictions."""
     if without is not None:
@@ -183,9 +180,7 @@ def drift_command(
     pages: Annotated[
         bool, typer.Option("--pages", help="Only write the manual's figures from what is kept; nothing is predicted.")
     ] = False,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
-    ] = None,
+    workers: WorkersOption = None,
 ) -> None:
     """Compare predictions of the published reports with those that are kept, and say what moved."""
     if reason is not None and not (quick and record):

@@ -37,3 +37,14 @@ SetOption = Annotated[
     ),
 ]
 """For the same function's `sets`; None without the option."""
+
+StudiesArgument = Annotated[
+    list[str] | None, typer.Argument(help="Studies by name or file; default: all but the modern ones.")
+]
+EveryStudyOption = Annotated[bool, typer.Option("--all", help="All studies, the modern ones too; takes long.")]
+"""For :func:`raidsim.calibration.study.study.chosen_studies`."""
+
+RecalibrateOption = Annotated[bool, typer.Option("--recalibrate", help="Fit again, whatever is stored.")]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+]
