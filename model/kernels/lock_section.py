@@ -26,9 +26,6 @@ class LockSpec(Spec):
 class LockSection(Spec):
     """What each I/O of an md array takes, in order. An array has locks of its own; some kernels have none."""
 
-    spinlock: Literal["queued", "ticket"] = "queued"
-    """How those that wait for a spinlock do so: "queued", each on a word of its own (since 4.2), or "ticket", all on
-    the same."""
     array: tuple[LockSpec, ...] = ()
     """Of each I/O of any array, after those of its level."""
     mirror: tuple[LockSpec, ...] = ()

@@ -19,10 +19,6 @@ writes it (kernel/locking/qspinlock.c, queued_spin_lock_slowpath with the pendin
 QUEUE_LINES = 6
 """Lines that move if several wait, each on a word of its own: these three, the word once more to the core that enters
 the queue (xchg_tail), and the next one's own word, written by the new holder and read by its owner."""
-TICKET_LINES = 2
-"""Lines that a ticket lock moves besides (arch/x86/include/asm/spinlock.h until 4.1): the word to the core that draws
-a ticket, and to the holder that releases it. Then all waiters read the word; the next holder is one of them, on average
-in the middle (Boyd-Wickizer and others, "Non-scalable locks are dangerous", Linux Symposium 2012)."""
 
 
 def line_transfer_s(nodes: int, near_s: float, far_s: float) -> float:
@@ -132,7 +128,10 @@ class Counter(Lock):
 
 
 class QueuedLock(Lock):
-    """A spinlock whose waiters queue up (since Linux 4.2): from two on it costs the same however many they are."""
+    """A spinlock whose waiters queue up (since Linux 4.2): from two on it costs the same however many they are.
+
+    Those of before, whose waiters all read the same word, are taken for such.
+    """
 
     __slots__ = ()
 
@@ -140,12 +139,3 @@ class QueuedLock(Lock):
         if waiting > 1:
             return QUEUE_LINES + lines
         return (WAITER_LINES if waiting else 1) + lines
-
-
-class TicketLock(Lock):
-    """A spinlock whose waiters all read the same word (Linux 2.6.25 to 4.1): it costs more with each of them."""
-
-    __slots__ = ()
-
-    def _lines(self, waiting: int, lines: int) -> float:
-        return TICKET_LINES + waiting / 2 + lines if waiting else 1 + lines

@@ -15,7 +15,7 @@ from ...model.layouts import ByteStripedLayout, Layout, MirroredLayout, ParityLa
 from ...model.raid.base.locks import LockedArray
 from ...model.raid.parity.array import ParityArray
 from ...model.tasks.host import Host
-from ...model.tasks.lock import Counter, Lock, QueuedLock, TicketLock, line_transfer_s
+from ...model.tasks.lock import Counter, Lock, QueuedLock, line_transfer_s
 from ..description.machine import CpuSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
@@ -82,12 +82,11 @@ def locked(engine: Engine, host: Host, array: LockedArray | ParityArray, plan: L
     """An array behind its locks; a parity array's threads take theirs, too."""
     cpu = plan.cpu
     line_s = line_transfer_s(cpu.nodes, cpu.line_transfer, cpu.far_line_transfer)
-    spinlock = {"queued": QueuedLock, "ticket": TicketLock}[plan.section.spinlock]
     made: dict[str, Lock] = {}
 
     def lock(spec: LockSpec) -> Lock:
         if spec.name not in made:
-            kind = Counter if spec.kind == "counter" else spinlock
+            kind = Counter if spec.kind == "counter" else QueuedLock
             made[spec.name] = kind(plan.title(spec), plan.kernel, line_s)
         return made[spec.name]
 

@@ -75,7 +75,6 @@ CHANGES: dict[str, tuple[Callable[[KernelSpec], Any], dict[str, Any]]] = {
     "barrier": (lambda known: known.raid1.barrier, {"2.6.20": "md-2.6", "4.18": "md-6.1"}),
     "RAID 10": (raid10_balance, {"2.6.20": "md-2.6", "3.10": "md-3.0-raid10", "5.4": "md-6.1-raid10"}),
     "resync": (lambda known: known.resync.when_busy, {"2.6.20": "nap", "4.18": "drain"}),
-    "spinlocks": (lambda known: known.locks.spinlock, {"2.6.20": "queued", "3.10": "ticket", "4.18": "queued"}),
     "lock of RAID 5's reads": (
         lambda known: names(known.locks.parity_read),
         {"2.6.20": [], "3.10": ["device_lock"], "5.14": ["active_aligned_reads"]},

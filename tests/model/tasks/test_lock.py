@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.model.tasks.lock import Counter, Lock, QueuedLock, TicketLock, line_transfer_s
+from raidsim.model.tasks.lock import Counter, Lock, QueuedLock, line_transfer_s
 
 LINE_S = 100e-9
 HOLD_S = 20e-9
@@ -48,17 +48,12 @@ def test_a_queued_lock_costs_the_same_from_three_cores_on() -> None:
     assert ceiling(QueuedLock, 2) > 1.5 * ceiling(QueuedLock, 4)
 
 
-def test_a_ticket_lock_collapses() -> None:
-    """Protects the locks of before 4.2: each core that waits makes every hand-over longer."""
-    assert ceiling(TicketLock, 64) < 0.25 * ceiling(TicketLock, 8)
-
-
 def test_a_counter_is_cheaper_than_a_lock() -> None:
     """Protects lockless paths from costing nothing: two atomic instructions move a line twice."""
     assert ceiling(Counter, 64, 2) == pytest.approx(1 / (HOLD_S + 2 * LINE_S), rel=0.01)
 
 
-@pytest.mark.parametrize("kind", [QueuedLock, TicketLock, Counter])
+@pytest.mark.parametrize("kind", [QueuedLock, Counter])
 def test_one_core_moves_no_lines(kind: type[Lock]) -> None:
     """Counter-test: threads of one core have the lock in its cache."""
     assert ceiling(kind, 1) == pytest.approx(1 / HOLD_S, rel=0.01)
