@@ -65,6 +65,6 @@ def _writes(spec: ControllerSpec) -> str:
     """What becomes of a write as the controller is shipped: its policy, unless the battery forbids it."""
     if spec.write_policy != "write-back":
         return spec.write_policy
-    if not spec.settings().writes_back:
+    if not spec.writes_back:
         return "write-through"
     return "write-back" if spec.battery == "good" else "write-back, forced"

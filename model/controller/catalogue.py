@@ -9,28 +9,25 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from ..core.engine import Engine
-from ..core.errors import ModelError
 from ..files.catalogue_file import SourcedValue, catalogue_file, load_sourced
-from ..files.description import Duration, Fraction, Frequency, PositiveSize, Rate, Size, Spec
+from ..files.description import Duration, Frequency, PositiveSize, Rate, Size
 from ..links.link import Link
 from ..raid.stripes.settings import ParitySettings
 from ..tasks.prices import FREE, Prices
 from .firmware import Firmware
-from .settings import Battery, ControllerSettings, PartialRows, ReadsAhead, WritePolicy
+from .settings import ControllerSettings
 
 CATALOGUE = Path(__file__).parent / "catalogue"
 SECTOR = 512
 
 
-class ControllerSpec(Spec):
+class ControllerSpec(ControllerSettings):
     """What the model needs to know of a controller; SI units."""
-
-    means_as: ClassVar[str] = "raidsim.model.controller.settings:ControllerSettings"
 
     model: str
 
@@ -56,32 +53,12 @@ class ControllerSpec(Spec):
     """Of the processor, for the reader."""
     cores: int = Field(default=1, ge=1)
     """Cores that take commands side by side; an XOR engine is booked on them too."""
-    command: Duration
-    fast_path: Duration = 0.0
-    write_page: Duration = 0.0
     drive_command: Duration
     """Firmware time of a command to a drive."""
     stripe: Duration = 0.0
     """Firmware time of a pass over 4 KiB of a stripe's row."""
     xor_rate: Rate
     """Bytes/s of source that parity is computed from."""
-    cache: Size
-    read_share: Fraction = 0.25
-    write_policy: WritePolicy
-    battery: Battery
-    forced_write_back: bool = False
-    clusters_writes: bool = False
-    partial_age: Duration = 4.0
-    high_water: Fraction = 0.75
-    low_water: Fraction = 0.5
-    destage_depth: int = Field(default=16, ge=1)
-    partial_rows: PartialRows = "together"
-    reads_ahead: ReadsAhead = "steadily"
-    read_ahead_rows: int = Field(default=2, ge=0)
-    read_streams: int = Field(default=8, ge=1)
-    sequential_reads: int = Field(default=2, ge=1)
-    keeps_reads: bool = True
-    queue_depth: int = Field(ge=1)
     drive_queue_depth: int = Field(default=1, ge=1)
     """Commands it gives a drive at once, if the drive takes as many."""
     drive_request: PositiveSize = 128 * 1024
@@ -92,12 +69,15 @@ class ControllerSpec(Spec):
     """Write caches of its hard disks: as the drive catalogue has them, or switched off. A drive's `overrides:
     {write_cache: ...}` in a scenario take precedence."""
 
+    # What an entry must say.
+    command: Duration
+    cache: Size
+    write_policy: Literal["write-back", "write-through", "off"]
+    battery: Literal["good", "failed", "learning", "charging"]
+    queue_depth: int = Field(ge=1)
+
     @model_validator(mode="after")
     def _consistent(self) -> ControllerSpec:
-        try:
-            self.settings()
-        except ModelError as error:
-            raise ValueError(str(error)) from None
         if self.drive_request % SECTOR:
             raise ValueError(f"drive_request {self.drive_request} bytes; a multiple of {SECTOR}")
         return self
@@ -105,31 +85,6 @@ class ControllerSpec(Spec):
     def with_values(self, **overrides: Any) -> ControllerSpec:
         """A validated copy with some fields replaced (SI numbers or strings with units)."""
         return ControllerSpec.model_validate({**self.model_dump(), **overrides})
-
-    def settings(self) -> ControllerSettings:
-        """How the controller works."""
-        return ControllerSettings(
-            command_s=self.command,
-            fast_path_s=self.fast_path,
-            write_page_s=self.write_page,
-            cache_bytes=self.cache,
-            read_share=self.read_share,
-            write_policy=self.write_policy,
-            battery=self.battery,
-            clusters_writes=self.clusters_writes,
-            forced_write_back=self.forced_write_back,
-            partial_age_s=self.partial_age,
-            high_water=self.high_water,
-            low_water=self.low_water,
-            destage_depth=self.destage_depth,
-            partial_rows=self.partial_rows,
-            reads_ahead=self.reads_ahead,
-            read_ahead_rows=self.read_ahead_rows,
-            read_streams=self.read_streams,
-            sequential_reads=self.sequential_reads,
-            keeps_reads=self.keeps_reads,
-            queue_depth=self.queue_depth,
-        )
 
     def parity_settings(self) -> ParitySettings:
         """How its firmware runs RAID 4, 5 and 6: it gathers in its cache, so an array never holds rows back."""

@@ -139,15 +139,15 @@ class RaidController(Staged):
         self.capacity = array.capacity
         self._settings = settings
         # A description costs a look-up at every command.
-        self._command_s = settings.command_s
-        self._fast_path_s = settings.fast_path_s
-        self._write_page_s = settings.write_page_s
+        self._command_s = settings.command
+        self._fast_path_s = settings.fast_path
+        self._write_page_s = settings.write_page
         self._queue_depth = settings.queue_depth
         self._keeps_reads = settings.keeps_reads
         self._in_turn = settings.gathers_in_turn
         self.firmware = firmware
         self._path = path
-        self._row_bytes = settings.row_bytes or row_bytes_of(array)
+        self._row_bytes = row_bytes_of(array)
         self._in_memory = settings.gathers_writes
         self._writes = WriteCache(settings.write_bytes, self._row_bytes, self.capacity, settings.gathers_in_turn)
         self._reads = ReadCache(settings.read_bytes, self._row_bytes)

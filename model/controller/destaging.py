@@ -63,7 +63,7 @@ class Destager:
         self._engine = engine
         self._array = array
         self._depth = settings.destage_depth
-        self._partial_age_s = settings.partial_age_s
+        self._partial_age_s = settings.partial_age
         self._cache = cache
         self._landed = landed
         self._chunk_bytes = parity_chunk_of(array) if settings.partial_rows == "chunk by chunk" else 0

@@ -46,7 +46,7 @@ class ReadingAhead(Completion):
         self._readers = SequentialReaders(settings.read_streams)
         self._sequential_reads = settings.sequential_reads
         self._on_a_miss = settings.reads_ahead == "on a miss"
-        self._stripe = settings.row_bytes or full_stripe_bytes_of(array) if self._on_a_miss else row_bytes
+        self._stripe = full_stripe_bytes_of(array) if self._on_a_miss else row_bytes
         self._bytes = self._stripe * min(settings.read_ahead_rows, settings.most_ahead_rows(self._stripe))
 
     def read(self, start: int, end: int, issuer: int, missed: bool) -> None:

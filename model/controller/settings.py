@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
 
 from ..core.device import Device
-from ..core.errors import ModelError
+from ..files.description import Duration, Fraction, PositiveDuration, ShareBelowAll, Size, Spec, refusal
 from ..layouts import ParityLayout
 from ..raid.base.array import Array
 
-WritePolicy = Literal["write-back", "write-through", "off"]
-Battery = Literal["good", "failed", "learning", "charging"]
-PartialRows = Literal["together", "chunk by chunk"]
-ReadsAhead = Literal["steadily", "on a miss"]
-
-_TIMES = ("command_s", "fast_path_s", "write_page_s", "partial_age_s")
 PLAIN_ROW_BYTES = 64 * 1024
 """Cache line of a controller over an array without chunks (a mirror, a linear array)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ControllerSettings:
+class ControllerSettings(Spec):
     """What a controller's setup screen and its data sheet say."""
 
-    command_s: float = 0.0
-    """Firmware time (s) of one host command."""
-    fast_path_s: float = 0.0
-    """Firmware time (s) of a host command on the fast path, its command to the drive included; 0 for a controller that
-    has none. See :attr:`has_fast_path`."""
-    write_page_s: float = 0.0
-    """Firmware time (s) for each 4 KiB that the host writes: a place in the memory found, linked and accounted for."""
-    cache_bytes: int = 0
+    command: Duration = 0.0
+    """Firmware time of one host command."""
+    fast_path: Duration = 0.0
+    """Firmware time of a host command on the fast path, its command to the drive included; 0 for a controller that has
+    none. See :attr:`has_fast_path`."""
+    write_page: Duration = 0.0
+    """Firmware time for each 4 KiB that the host writes: a place in the memory found, linked and accounted for."""
+    cache: Size = 0
     """Cache memory."""
-    read_share: float = 0.25
+    read_share: ShareBelowAll = 0.25
     """Share of the memory that holds data read and read ahead; the rest takes writes. Without write-back all of it."""
-    write_policy: WritePolicy = "write-back"
+    write_policy: Literal["write-back", "write-through", "off"] = "write-back"
     """"write-back": a write is acknowledged when it is in controller memory. "write-through": when the drives have it.
     "off": the same, and nothing is kept for reads either."""
-    battery: Battery = "good"
+    battery: Literal["good", "failed", "learning", "charging"] = "good"
     """"failed", "learning" and "charging" all turn write-back into write-through, because in each of them the battery
     cannot hold the memory through an outage (LSI MegaRAID SAS Software User Guide, "Write Policy": the firmware
     switches to write-through if it detects a bad or missing battery; a learn cycle discharges the battery)."""
@@ -48,68 +42,50 @@ class ControllerSettings:
     combined from when they are received: a stripe waits for data that is still on its way from the host."""
     forced_write_back: bool = False
     """Write-back whatever the battery says ("Always Write Back", "Write Back with bad BBU")."""
-    partial_age_s: float = 4.0
-    """Incomplete stripes are written when their oldest data is this old (s)."""
-    high_water: float = 0.75
-    low_water: float = 0.5
+    partial_age: PositiveDuration = 4.0
+    """Incomplete stripes are written when their oldest data is this old."""
+    high_water: Fraction = 0.75
+    low_water: Fraction = 0.5
     """Dirty shares of the write cache above which incomplete stripes are written, and below which that stops."""
-    destage_depth: int = 16
+    destage_depth: int = Field(default=16, ge=1)
     """Stripes being written from the cache at once."""
-    partial_rows: PartialRows = "together"
+    partial_rows: Literal["together", "chunk by chunk"] = "together"
     """How what is dirty of an incomplete stripe of a parity array is written. "together": all of it and the parity
     once, with whatever reads are fewest. "chunk by chunk": each chunk is a small write of its own, with the parity
     read, changed and written before the next chunk's turn."""
-    reads_ahead: ReadsAhead = "steadily"
+    reads_ahead: Literal["steadily", "on a miss"] = "steadily"
     """When a sequential reader is read ahead for. "steadily": with every read, so that it stays this number of stripes
     ahead. "on a miss": with a read that memory does not serve, which therefore waits for the drives each time what was
     read ahead has been used up; stripes are those of the whole array, one chunk of every data drive."""
-    read_ahead_rows: int = 2
+    read_ahead_rows: int = Field(default=2, ge=0)
     """Stripes read ahead of a sequential reader; 0 for none."""
-    read_streams: int = 8
+    read_streams: int = Field(default=8, ge=1)
     """Readers followed at once."""
-    sequential_reads: int = 2
+    sequential_reads: int = Field(default=2, ge=1)
     """Reads in a row that make a sequential reader."""
     keeps_reads: bool = True
     """Whether data read on demand stays in the cache ("Cached I/O"), or only what was read ahead."""
-    queue_depth: int = 255
+    queue_depth: int = Field(default=255, ge=1)
     """Commands of the host it works on at once; more wait outside."""
-    row_bytes: int = 0
-    """Data bytes of a full stripe of the array; 0 to take them from its layout."""
 
-    def __post_init__(self) -> None:
-        if self.write_policy not in get_args(WritePolicy):
-            raise ModelError(f"write_policy {self.write_policy!r}; expected: {', '.join(get_args(WritePolicy))}")
-        if self.battery not in get_args(Battery):
-            raise ModelError(f"battery {self.battery!r}; expected: {', '.join(get_args(Battery))}")
-        if self.partial_rows not in get_args(PartialRows):
-            raise ModelError(f"partial_rows {self.partial_rows!r}; expected: {', '.join(get_args(PartialRows))}")
-        if self.reads_ahead not in get_args(ReadsAhead):
-            raise ModelError(f"reads_ahead {self.reads_ahead!r}; expected: {', '.join(get_args(ReadsAhead))}")
-        if not 0.0 <= self.low_water <= self.high_water <= 1.0:
-            raise ModelError(
-                f"low_water {self.low_water}, high_water {self.high_water}; expected: 0 <= low <= high <= 1"
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.low_water > self.high_water:
+            raise refusal(
+                f"low_water {self.low_water}, high_water {self.high_water}", "expected: low_water at most high"
             )
-        if not 0.0 <= self.read_share < 1.0:
-            raise ModelError(f"read_share {self.read_share}; expected: at least 0 and less than 1")
-        for name in (*_TIMES, "cache_bytes", "read_ahead_rows", "row_bytes"):
-            if getattr(self, name) < 0:
-                raise ModelError(f"{name} {getattr(self, name)}; at least 0")
-        if not self.partial_age_s > 0:
-            raise ModelError(f"partial_age_s {self.partial_age_s}; more than 0")
-        for name in ("destage_depth", "read_streams", "sequential_reads", "queue_depth"):
-            if getattr(self, name) < 1:
-                raise ModelError(f"{name} {getattr(self, name)}; at least 1")
+        return self
 
     @property
     def writes_back(self) -> bool:
         """Whether writes are acknowledged from memory: policy, memory and battery allow it."""
         safe = self.battery == "good" or self.forced_write_back
-        return self.write_policy == "write-back" and self.cache_bytes > 0 and safe
+        return self.write_policy == "write-back" and self.cache > 0 and safe
 
     @property
     def gathers_writes(self) -> bool:
         """Whether writes are gathered by stripe in memory, whenever they are acknowledged."""
-        return self.writes_back or (self.clusters_writes and self.cache_bytes > 0)
+        return self.writes_back or (self.clusters_writes and self.cache > 0)
 
     @property
     def has_fast_path(self) -> bool:
@@ -119,7 +95,7 @@ class ControllerSettings:
         technical guide: Cut-Through I/O is enabled by write-through and no read-ahead).
         """
         reads_in_memory = self.read_bytes > 0 and (self.keeps_reads or self.read_ahead_rows > 0)
-        return self.fast_path_s > 0 and not self.gathers_writes and not reads_in_memory
+        return self.fast_path > 0 and not self.gathers_writes and not reads_in_memory
 
     @property
     def gathers_in_turn(self) -> bool:
@@ -129,14 +105,14 @@ class ControllerSettings:
     @property
     def write_bytes(self) -> int:
         """Memory for writes (bytes)."""
-        return self.cache_bytes - self.read_bytes if self.gathers_writes else 0
+        return self.cache - self.read_bytes if self.gathers_writes else 0
 
     @property
     def read_bytes(self) -> int:
         """Memory for reads (bytes)."""
         if self.write_policy == "off":
             return 0
-        return int(self.cache_bytes * self.read_share) if self.gathers_writes else self.cache_bytes
+        return int(self.cache * self.read_share) if self.gathers_writes else self.cache
 
     def most_ahead_rows(self, row_bytes: int) -> int:
         """Rows of which it may read ahead of one reader: with those being read they take half of the read memory.

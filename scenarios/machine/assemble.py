@@ -443,7 +443,7 @@ class Assembly:
     def _volume(self, plan: VolumePlan) -> RaidController:
         array, firmware = self.devices[plan.name], self.firmwares[plan.controller]
         path = Path(tuple(self.links[link] for link in plan.links))
-        volume = RaidController(self._engine, plan.name, array, plan.spec.settings(), firmware, path)
+        volume = RaidController(self._engine, plan.name, array, plan.spec, firmware, path)
         self.controllers[plan.name] = volume
         return volume
 

@@ -258,7 +258,7 @@ def _volume_parts(planning: Planning, name: str) -> Iterator[Part]:
         if own not in made:
             made.add(own)
             depth = min(scenario.machine.drives[drive].spec().queue_depth, settings.drive_queue_depth)
-            wait_s = 0.0 if settings.settings().gathers_in_turn else settings.destage_wait
+            wait_s = 0.0 if settings.gathers_in_turn else settings.destage_wait
             yield disk_plan(planning, drive, False if settings.drive_cache == "off" else None)
             if planning.serviced:
                 yield FaultsPlan(drive)

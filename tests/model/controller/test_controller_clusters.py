@@ -12,11 +12,10 @@ from raidsim.model.controller.controller import RaidController
 from raidsim.model.controller.firmware import Firmware
 from raidsim.model.controller.settings import ControllerSettings, parity_chunk_of
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.errors import ModelError
 from raidsim.model.core.extents import ExtentSet
 from raidsim.model.core.request import READ, WRITE
 from raidsim.tests.model.controller.controller_bench import CHUNK, PAGE, ROW, ClosedLoop, ControllerBench, sequential
-from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
+from raidsim.tests.model.recording import MIB, Issuer, Recorder
 
 CLUSTERS: dict[str, Any] = {"write_policy": "write-through", "clusters_writes": True}
 CHUNKS: dict[str, Any] = {"partial_rows": "chunk by chunk"}
@@ -181,7 +180,7 @@ def test_gathered_writes_all_reach_the_array_and_each_is_done_once() -> None:
     """Protects the data: random writes and reads, overlapping ones too, in a small memory."""
     engine = Engine()
     disk = Recorder(engine, capacity=8 * MIB, service_s=1e-4, servers=4)
-    settings = ControllerSettings(10e-6, 0.0, 1 * MIB, destage_depth=4, read_ahead_rows=2, **CLUSTERS)
+    settings = ControllerSettings(command=10e-6, cache=1 * MIB, destage_depth=4, read_ahead_rows=2, **CLUSTERS)
     controller = RaidController(engine, "c0", disk, settings, Firmware(engine, "controller cpu"))
     issuer = Issuer(engine, controller)
     random = np.random.default_rng(7)
@@ -205,18 +204,12 @@ def test_gathered_writes_all_reach_the_array_and_each_is_done_once() -> None:
 
 def test_memory_is_for_writes_too_if_they_are_gathered() -> None:
     """The read share applies as with write-back; a controller that gathers nothing keeps all of it for reads."""
-    gathers = ControllerSettings(cache_bytes=128 * MIB, read_share=0.25, **CLUSTERS)
+    gathers = ControllerSettings(cache=128 * MIB, read_share=0.25, **CLUSTERS)
     assert (gathers.write_bytes, gathers.read_bytes) == (96 * MIB, 32 * MIB)
     assert gathers.gathers_in_turn
     assert not gathers.writes_back
-    plain = ControllerSettings(cache_bytes=128 * MIB, read_share=0.25, write_policy="write-through")
+    plain = ControllerSettings(cache=128 * MIB, read_share=0.25, write_policy="write-through")
     assert (plain.write_bytes, plain.read_bytes) == (0, 128 * MIB)
-    both = ControllerSettings(cache_bytes=128 * MIB, clusters_writes=True)
+    both = ControllerSettings(cache=128 * MIB, clusters_writes=True)
     assert both.writes_back
     assert not both.gathers_in_turn
-
-
-def test_a_way_of_writing_rows_that_there_is_not_is_refused() -> None:
-    """Protects the message: what was found and what is expected."""
-    with pytest.raises(ModelError, match="partial_rows 'half'; expected: together, chunk by chunk"):
-        ControllerSettings(cache_bytes=64 * KIB, partial_rows="half")  # type: ignore[arg-type]

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.controller.settings import ControllerSettings, full_stripe_bytes_of
+from raidsim.model.controller.settings import full_stripe_bytes_of
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import READ
 from raidsim.tests.model.controller.controller_bench import (
     CHUNK,
@@ -54,8 +53,8 @@ def test_steadily_a_reader_never_waits_for_the_drives() -> None:
 
 
 def test_a_narrower_stripe_is_waited_for_more_often() -> None:
-    """Half as many data drives, as a mirror has, halve what is read ahead: the reader waits twice as often."""
-    narrow, wide = (_seconds(ON_A_MISS | {"row_bytes": size})[0] for size in (ROW, 2 * ROW))
+    """Half of what is read ahead, as with half the data drives: the reader waits twice as often."""
+    narrow, wide = (_seconds(ON_A_MISS | {"read_ahead_rows": rows})[0] for rows in (1, 2))
     assert narrow - wide == pytest.approx(ROWS / 2 * SERVICE_S, rel=0.1)
 
 
@@ -77,9 +76,3 @@ def test_a_full_stripe_is_a_chunk_of_every_data_drive() -> None:
     assert full_stripe_bytes_of(stripe([parity(), parity()], CHUNK)) == 4 * CHUNK
     assert full_stripe_bytes_of(stripe([mirror(), mirror(), mirror()], CHUNK)) == 3 * CHUNK
     assert full_stripe_bytes_of(recorders(engine, 1)[0]) == CHUNK
-
-
-def test_a_time_to_read_ahead_that_there_is_not_is_refused() -> None:
-    """Protects the message: what was found and what is expected."""
-    with pytest.raises(ModelError, match="reads_ahead 'never'; expected: steadily, on a miss"):
-        ControllerSettings(reads_ahead="never")  # type: ignore[arg-type]

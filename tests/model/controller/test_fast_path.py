@@ -16,7 +16,7 @@ from raidsim.tests.model.controller.controller_bench import CHUNK, COMMAND_S, Co
 from raidsim.tests.model.recording import KIB, Recorder
 
 FAST_S = 2e-6
-THROUGH: dict[str, Any] = {"write_policy": "write-through", "keeps_reads": False, "fast_path_s": FAST_S}
+THROUGH: dict[str, Any] = {"write_policy": "write-through", "keeps_reads": False, "fast_path": FAST_S}
 
 
 def firmware_s(op: int, offset: int, size: int, level: str = "raid5", failed: bool = False, **settings: Any) -> float:
@@ -43,7 +43,7 @@ def test_what_one_drive_serves_takes_the_fast_path(level: str, op: int) -> None:
         (READ, CHUNK - 2 * KIB, {}),
         (WRITE, CHUNK - 2 * KIB, {"level": "raid0"}),
         (READ, 0, {"failed": True}),
-        (READ, 0, {"fast_path_s": 0.0}),
+        (READ, 0, {"fast_path": 0.0}),
         (READ, 0, {"keeps_reads": True}),
         (READ, 0, {"read_ahead_rows": 2}),
         (READ, 0, {"write_policy": "write-back"}),
