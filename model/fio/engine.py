@@ -60,8 +60,8 @@ class FioEngine(Account):
     """
 
     __slots__ = (
+        "_cached_s",
         "_call_s",
-        "_complete_s",
         "_core",
         "_engine",
         "_finished",
@@ -75,8 +75,8 @@ class FioEngine(Account):
         "_reap_s",
         "_seeks",
         "_submit_s",
+        "_switch_s",
         "_timing",
-        "_unwoken",
         "_user_s",
         "_waits_for",
         "_wake",
@@ -108,15 +108,14 @@ class FioEngine(Account):
         self._position: dict[DirectFile, int] = {}
         self._user_s = min(USER_S, self._submit_s)
         self._is_async = timing.kind == "async"
-        # Buffered I/O is complete when it is submitted: taking its completion wakes nobody.
-        self._complete_s = prices.switch_s if timing.direct else prices.file_read_s
+        self._switch_s = prices.switch_s
+        # Buffered I/O is complete when it is submitted: taking its completion is a call that wakes nobody.
+        self._cached_s = 0.0 if timing.direct else prices.file_read_s
         spreads = any(queue.spreads for file in files if isinstance(file, DirectFile) for queue in file.queues)
         self._core = issuer % host.cpu.cores if spreads else None
         self._queued: list[tuple[DirectFile, int, int, int, float]] = []
         self._outstanding = 0
         self._finished: list[Request] = []
-        # How many of them were complete inside a submission of the thread, which wakes nobody.
-        self._unwoken = 0
         self._wake: Signal | None = None
         self._waits_for = 0
         self.counting = timing.ramp_s <= 0
@@ -241,8 +240,6 @@ class FioEngine(Account):
 
     def _done(self, request: Request) -> None:
         self._finished.append(request)
-        if self.issuer in self._host.computing:
-            self._unwoken += 1
         wake = self._wake
         if wake is not None and len(self._finished) >= self._waits_for:
             self._wake = None
@@ -273,6 +270,7 @@ class FioEngine(Account):
             self._wake = Signal()
             self.statistics.switches += 1
             yield self._wake
+            self._spend(self._switch_s)
 
     def _reap(self, most: int) -> None:
         """Take up to `most` completions."""
@@ -282,9 +280,7 @@ class FioEngine(Account):
         else:
             self._finished = []
         self._outstanding -= len(taken)
-        unwoken = min(self._unwoken, len(taken))
-        self._unwoken -= unwoken
-        self._spend((len(taken) - unwoken) * self._complete_s + len(taken) * self._reap_s)
+        self._spend(len(taken) * (self._cached_s + self._reap_s))
         now, statistics = self.now, self.statistics
         statistics.completed(len(taken))
         directions = statistics.directions
@@ -343,7 +339,7 @@ class FioEngine(Account):
         if not done.fired:
             self.statistics.switches += 1
             yield done
-        self._spend(self._complete_s)
+            self._spend(self._switch_s)
         self._complete(TRIM, offset, size, began)
 
     def _nothing(self, op: int, offset: int, size: int) -> Generator[Any, Any, None]:

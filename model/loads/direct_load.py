@@ -2,10 +2,16 @@
 
 `ClosedLoad` is fio with direct=1 and ioengine=libaio: each I/O that completes is replaced by the next. Loads are
 callbacks: an I/O needs no scheduled event beyond those of the device, or one if the program waits for CPU time.
+
+The response time of an I/O is that from when it is wanted until the program has its result. A closed load wants an I/O
+as soon as it has the one before in the same place of its queue, an open one when the I/O is due. So the thread is a
+server with a queue, and Little's law holds of it: depth = rate x mean response. The submission and completion
+latencies that fio prints (slat, clat) are parts of it: until the device has the I/O, and from then on.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from itertools import repeat
 from typing import Any, Final
@@ -24,6 +30,22 @@ BLOCK: Final = 4096
 
 AIO_PLUG_THRESHOLD: Final = 2
 """io_submit plugs only for more I/Os than this at a time (fs/aio.c)."""
+
+
+class LoadIo(Request):
+    """An I/O of a load.
+
+    Attributes
+    ----------
+    wanted
+        When the program wanted it (s).
+    """
+
+    __slots__ = ("wanted",)
+
+    def __init__(self, op: int, offset: int, size: int, done: Completion, issuer: int, sync: int) -> None:
+        super().__init__(op, offset, size, done, issuer, sync)
+        self.wanted = 0.0
 
 
 class DirectLoad(Completion):
@@ -62,7 +84,9 @@ class DirectLoad(Completion):
     reads, writes, bytes
         Completed since the statistics started.
     read_latency, write_latency
-        Their latencies, from submission to completion (s).
+        Their response times (s).
+    submissions, submission_s
+        I/Os submitted since then, and how long (s) they were wanted before that, together.
     """
 
     __slots__ = (
@@ -87,6 +111,8 @@ class DirectLoad(Completion):
         "size",
         "span",
         "start",
+        "submission_s",
+        "submissions",
         "write_latency",
         "writes",
     )
@@ -138,6 +164,8 @@ class DirectLoad(Completion):
     def start_statistics(self, now: float) -> None:
         """Forget what was counted so far (the warm-up); `now` is the current time (s)."""
         self.reads = self.writes = self.bytes = 0
+        self.submissions = 0
+        self.submission_s = 0.0
         self.read_latency = LatencyHistogram()
         self.write_latency = LatencyHistogram()
 
@@ -162,17 +190,22 @@ class DirectLoad(Completion):
         while True:
             yield from (start + size * self._random.integers(0, count, BLOCK)).tolist()
 
-    def _next(self) -> Request:
+    def _next(self) -> LoadIo:
         op, place, size = next(self._ios)
-        return Request(op, place, size, self, self._stream, DIRECT if op else WAITED)
+        return LoadIo(op, place, size, self, self._stream, DIRECT if op else WAITED)
 
-    def _submit(self) -> None:
+    def _submit(self, wanted: float) -> None:
+        """Submit the next I/O, which the program has wanted since then (s)."""
         users = self._users
         if users is not None:
             self._stream = users.take()
-            self._device.submit(self._next())
+        io = self._next()
+        io.wanted = wanted
+        self.submissions += 1
+        self.submission_s += self._engine._now - wanted
+        self._device.submit(io)
+        if users is not None:
             return
-        self._device.submit(self._next())
         if self._sleepers:
             thread = self._sleepers.get(self._stream)
             if thread is not None and thread.sleeps:
@@ -182,19 +215,19 @@ class DirectLoad(Completion):
     def _awake(self) -> None:
         self._asleep = False
 
-    def done(self, request: Request) -> None:
-        """Count an I/O that is complete."""
+    def _count(self, io: LoadIo, now: float) -> None:
+        """Count an I/O whose result the program has `now` (s)."""
         if self._users is not None:
-            self._users.give_back(request.issuer)
-        latency_s = self._engine._now - request.submitted
-        if request.op == READ:
-            self.bytes += request.size
+            self._users.give_back(io.issuer)
+        wanted = io.wanted
+        if io.op == READ:
+            self.bytes += io.size
             self.reads += 1
-            self.read_latency.add(latency_s)
-        elif request.op == WRITE:
-            self.bytes += request.size
+            self.read_latency.add(now - wanted)
+        elif io.op == WRITE:
+            self.bytes += io.size
             self.writes += 1
-            self.write_latency.add(latency_s)
+            self.write_latency.add(now - wanted)
             if self._fsync:
                 self._unsynced += 1
                 if self._unsynced >= self._fsync:
@@ -234,14 +267,19 @@ class ClosedLoad(DirectLoad):
         "_complete_s",
         "_core",
         "_cpu",
+        "_finished",
         "_host",
         "_outstanding",
         "_reaped",
         "_running",
         "_spun_s",
         "_submit_s",
+        "_submitting_s",
         "_syncing",
+        "_taken",
+        "_thinks",
         "_wake_s",
+        "_wanted",
         "_woken_s",
         "batch",
         "depth",
@@ -302,6 +340,13 @@ class ClosedLoad(DirectLoad):
         if host is not None and self._cpu is not None:
             host.passing_s[self._stream] = 0.0
         self._outstanding = self._reaped = 0
+        # Since when (s) the program has wanted the I/Os that it has not submitted.
+        self._wanted: deque[float] = deque()
+        # I/Os that are complete and not taken, and those that are being taken.
+        self._finished: list[LoadIo] = []
+        self._taken: list[LoadIo] = []
+        self._submitting_s = 0.0
+        self._thinks = False
         self._running = True
         engine.call_at(engine._now + begin_s, self._start)
 
@@ -312,10 +357,13 @@ class ClosedLoad(DirectLoad):
 
     def _start(self, _: Any) -> None:
         self._running = False
+        now = self._engine._now
+        for _slot in range(self.depth):
+            self._wanted.append(now)
         self._run()
 
     def _run(self) -> None:
-        """Submit what may be submitted, now or when the CPU has done its work."""
+        """Take completions and submit what may be submitted, now or when the CPU has done its work."""
         if self._running:
             return
         self._running = True
@@ -323,36 +371,52 @@ class ClosedLoad(DirectLoad):
             while self._may_submit():
                 self._submit_batch()
             self._running = False
-        elif self._may_submit():
-            if self._reaped:
+        elif self._may_work():
+            if self._finished:
                 self._woken_s = self._wake_s
             self._work()
         else:
             self._running = False
 
     def _may_submit(self) -> bool:
-        return self._outstanding < self.depth and not (self._asleep or self._stopped or self._syncing)
+        return bool(self._wanted) and not (self._asleep or self._stopped or self._syncing)
+
+    def _may_work(self) -> bool:
+        """Whether the thread, which is awake, has completions to take or I/Os to submit."""
+        return not (self._asleep or self._syncing) and (bool(self._finished) or self._may_submit())
 
     def _work(self) -> None:
         assert self._cpu is not None
-        seconds = self._reaped * self._complete_s + self._submit_s * min(self.batch, self.depth - self._outstanding)
-        seconds += self._woken_s + self._spun_s
+        taken = self._taken = self._finished
+        self._finished = []
+        wanted = len(self._wanted)
+        if not self._thinks:
+            wanted += len(taken)
+        submit_s = 0.0 if self._stopped else self._submit_s * min(self.batch, wanted)
+        seconds = self._reaped * self._complete_s + self._woken_s + self._spun_s + submit_s
         self._reaped = 0
         self._woken_s = self._spun_s = 0.0
+        self._submitting_s = submit_s
         self._cpu.run_then(seconds, self._core, self._worked)
 
     def _worked(self, _: Any) -> None:
+        taken = self._taken
+        if taken:
+            self._taken = []
+            now = self._engine._now - self._submitting_s
+            for io in taken:
+                self._take(io, now)
         if self._may_submit():
             self._submit_batch()
             host, cpu = self._host, self._cpu
             if host is not None and cpu is not None:
                 stalled_s = host.stalled_s(self._stream, self._engine._now)
-                if stalled_s and not self._may_submit():
+                if stalled_s and not self._may_work():
                     cpu.spend(stalled_s, self._core)
                     stalled_s = 0.0
                 # md works before the drive does, so the thread pays that before its next I/O, not while this one runs.
                 self._spun_s = host.take_passing_s(self._stream) + stalled_s
-        if self._may_submit():
+        if self._may_work():
             self._work()
         else:
             self._running = False
@@ -362,7 +426,7 @@ class ClosedLoad(DirectLoad):
             self._device.plug()
         for _ in range(self.batch):
             self._outstanding += 1
-            self._submit()
+            self._submit(self._wanted.popleft())
             if not self._may_submit():
                 break
         if self._plugs:
@@ -380,12 +444,24 @@ class ClosedLoad(DirectLoad):
         self._syncing = False
         self._run()
 
+    def _take(self, io: LoadIo, now: float) -> None:
+        """The program has the result of an I/O `now` (s), and wants the next in its place."""
+        self._count(io, now)
+        self._next_wanted(now)
+
+    def _next_wanted(self, now: float) -> None:
+        self._wanted.append(now)
+
     def done(self, request: Request) -> None:
-        """Count an I/O, and submit the next."""
-        super().done(request)
+        """An I/O is complete: the program takes it when it comes to that, and submits the next."""
+        assert isinstance(request, LoadIo)
         self._outstanding -= 1
-        if self._host is None or request.issuer not in self._host.computing:
-            self._reaped += 1
+        if self._cpu is None:
+            self._take(request, self._engine._now)
+        else:
+            self._finished.append(request)
+            if self._host is None or request.issuer not in self._host.computing:
+                self._reaped += 1
         self._run()
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 from ..core.device import Device
 from ..core.engine import Engine
 from ..core.errors import ModelError
+from ..core.request import Request
 from ..tasks.cpu import Cpu
-from .direct_load import BLOCK, DirectLoad, core_of
+from .direct_load import BLOCK, DirectLoad, LoadIo, core_of
 
 
 class OpenLoad(DirectLoad):
     """I/Os at a given rate, however fast the device is (fio's rate_iops).
 
-    An I/O that is due waits while a thread submits another one, or while all cores are busy; if one thread submits all
-    of them (`independent` is false), also until it is awake.
+    An I/O that is due waits while all cores are busy; if one thread submits all of them (`independent` is false), also
+    while that submits another one and until it is awake. Its response time is that from when it is due.
 
     Parameters
     ----------
@@ -27,8 +29,8 @@ class OpenLoad(DirectLoad):
     gaps
         The times between them (s) instead (:mod:`raidsim.model.loads.arrivals`); the first is that before the first
         I/O.
-    call_s
-        CPU time (s) of the thread for an I/O: to submit it and to take its completion.
+    submit_s, complete_s
+        CPU time (s) of the thread to submit an I/O, and to be woken for its completion and take it.
     cpu
         What that time is spent on. None if an I/O costs no CPU time.
     begin_s
@@ -41,13 +43,13 @@ class OpenLoad(DirectLoad):
     """
 
     __slots__ = (
-        "_call_s",
+        "_complete_s",
         "_core",
         "_cpu",
         "_due",
-        "_free_s",
         "_pauses",
-        "_waits",
+        "_submit_s",
+        "_works",
         "arrived",
         "iops",
     )
@@ -68,7 +70,8 @@ class OpenLoad(DirectLoad):
         name: str = "load",
         ios: Iterator[tuple[int, int, int]] | None = None,
         gaps: Iterator[float] | None = None,
-        call_s: float = 0.0,
+        submit_s: float = 0.0,
+        complete_s: float = 0.0,
         cpu: Cpu | None = None,
         fsync: int = 0,
         independent: bool = False,
@@ -91,12 +94,13 @@ class OpenLoad(DirectLoad):
         if not iops > 0:
             raise ModelError(f"{name}: {iops} I/Os a second; more than 0")
         self.iops = iops
-        self._call_s = call_s
-        self._cpu = cpu
+        self._submit_s = submit_s
+        self._complete_s = complete_s
+        self._cpu = cpu if submit_s or complete_s else None
         self._core = core_of(issuer, device, cpu)
-        self._free_s = 0.0
-        self._waits = False
-        self._due = 0
+        self._works = False
+        # When (s) the I/Os were due that have come and are not submitted.
+        self._due: deque[float] = deque()
         self.arrived = 0
         self._pauses = self._draw_pauses(poisson) if gaps is None else gaps
         engine.call_at(engine._now + begin_s + next(self._pauses), self._arrive)
@@ -113,32 +117,40 @@ class OpenLoad(DirectLoad):
         if self._stopped:
             return
         self._engine.call_at(self._engine._now + next(self._pauses), self._arrive)
-        self._due += 1
+        self._due.append(self._engine._now)
         self.arrived += 1
         self._send_due()
 
     def _send_due(self) -> None:
-        cpu = self._cpu
         while self._due and not self._asleep:
-            if cpu is not None:
-                if self._waits:
-                    return
-                free_s = max(self._free_s, cpu.free_on(self._core))
-                if free_s > self._engine._now:
-                    self._waits = True
-                    self._engine.call_at(free_s, self._may_go_on)
-                    return
-                self._free_s = cpu.spend(self._call_s, self._core)
-            self._due -= 1
-            self._submit()
-            if self._plugs:
-                self._device.unplug()
+            if self._cpu is not None and self._submit_s:
+                if not self._works:
+                    self._works = self._users is None
+                    self._cpu.run_then(self._submit_s, self._core, self._submits)
+                return
+            self._send()
 
-    def _may_go_on(self, _: Any) -> None:
-        """A core was to be free now, for a thread that has done its work."""
-        self._waits = False
-        self._send_due()
+    def _submits(self, _: Any) -> None:
+        """A thread has had the CPU time for an I/O."""
+        self._works = False
+        if self._due and not self._asleep:
+            self._send()
+        if self._users is None:
+            self._send_due()
+
+    def _send(self) -> None:
+        self._submit(self._due.popleft())
+        if self._plugs:
+            self._device.unplug()
 
     def _awake(self) -> None:
         self._asleep = False
         self._send_due()
+
+    def done(self, request: Request) -> None:
+        """Count an I/O that is complete, when the program has it."""
+        assert isinstance(request, LoadIo)
+        now = self._engine._now
+        if self._cpu is not None and self._complete_s:
+            now = self._cpu.spend(self._complete_s, self._core)
+        self._count(request, now)

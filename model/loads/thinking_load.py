@@ -13,7 +13,6 @@ from typing import Any
 
 from ..core.device import Device
 from ..core.engine import Engine
-from ..core.request import Request
 from ..tasks.cpu import Cpu
 from ..tasks.host import Host
 from .direct_load import ClosedLoad
@@ -22,8 +21,7 @@ from .direct_load import ClosedLoad
 class ThinkingLoad(ClosedLoad):
     """One program with `depth` users; everything else is that of :class:`~raidsim.model.loads.direct_load.ClosedLoad`.
 
-    The CPU time of a completion is spent together with that of the user's next submission. Thinking costs one event
-    per I/O.
+    Thinking costs one event per I/O.
 
     Parameters
     ----------
@@ -82,6 +80,7 @@ class ThinkingLoad(ClosedLoad):
             begin_s=begin_s,
         )
         self._think = think
+        self._thinks = True
         self._thinking = 0
 
     @property
@@ -89,15 +88,14 @@ class ThinkingLoad(ClosedLoad):
         """Users who are thinking now."""
         return self._thinking
 
-    def _may_submit(self) -> bool:
-        return super()._may_submit() and self._outstanding + self._thinking < self.depth
-
-    def done(self, request: Request) -> None:
-        """The user of an I/O that is complete begins to think."""
+    def _next_wanted(self, now: float) -> None:
+        """A user who has a result since `now` (s) begins to think."""
         self._thinking += 1
-        super().done(request)
-        self._engine.call_at(self._engine._now + next(self._think), self._thought)
+        at = now + next(self._think)
+        engine_now = self._engine._now
+        self._engine.call_at(at if at > engine_now else engine_now, self._thought)
 
     def _thought(self, _: Any) -> None:
         self._thinking -= 1
+        self._wanted.append(self._engine._now)
         self._run()

@@ -8,6 +8,7 @@ still until something is complete.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -18,7 +19,8 @@ from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.request import ASYNC, DIRECT, FLUSH, READ, TRIM, WAITED, WRITE, Request
 from ..tasks.cpu import Cpu
-from .direct_load import ClosedLoad, DirectLoad
+from ..tasks.host import Host
+from .direct_load import ClosedLoad, DirectLoad, LoadIo, core_of
 from .trace_ios import TraceCursor, TraceIos
 
 SECTOR: Final = 512
@@ -69,7 +71,11 @@ class TimedTrace(DirectLoad):
 
     __slots__ = (
         "_began",
+        "_coming",
+        "_complete_s",
+        "_core",
         "_counted",
+        "_cpu",
         "_cursor",
         "_most_behind",
         "_offset",
@@ -77,6 +83,7 @@ class TimedTrace(DirectLoad):
         "_size",
         "_speedup",
         "_still",
+        "_submit_s",
         "_when_warm",
         "arrived",
         "completed",
@@ -99,6 +106,9 @@ class TimedTrace(DirectLoad):
         most_behind: int = MOST_BEHIND,
         counted: int = 0,
         when_warm: Callable[[], None] | None = None,
+        submit_s: float = 0.0,
+        complete_s: float = 0.0,
+        cpu: Cpu | None = None,
     ) -> None:
         if not speedup > 0 or most_behind < 1:
             raise ModelError(f"{name}: speedup {speedup}, most_behind {most_behind}; more than 0")
@@ -108,6 +118,12 @@ class TimedTrace(DirectLoad):
         self._most_behind = most_behind
         self._counted = counted
         self._when_warm = when_warm
+        self._submit_s = submit_s
+        self._complete_s = complete_s
+        self._cpu = cpu if submit_s or complete_s else None
+        self._core = core_of(issuer, device, cpu)
+        # I/Os that have come and that the CPU has not submitted yet.
+        self._coming: deque[LoadIo] = deque()
         self._began = engine._now
         self._still = False
         self._op, self._offset, self._size = READ, 0, SECTOR
@@ -150,24 +166,47 @@ class TimedTrace(DirectLoad):
         if cursor.ended:
             return
         self._op, self._offset, self._size = cursor.op, cursor.offset, cursor.size
+        due = self._began + cursor.time_s / self._speedup
         cursor.go_on()
         self.arrived += 1
-        self.last_arrival_s = self._engine._now
+        now = self.last_arrival_s = self._engine._now
         self._look_ahead()
-        self._submit()
+        if self._cpu is None:
+            self._submit(due if due < now else now)
+            if self._plugs:
+                self._device.unplug()
+            return
+        users = self._users
+        assert users is not None
+        self._stream = users.take()
+        io = self._next()
+        io.wanted = due if due < now else now
+        self._coming.append(io)
+        self._cpu.run_then(self._submit_s, self._core, self._send)
+
+    def _send(self, _: Any) -> None:
+        """The CPU has submitted an I/O."""
+        io = self._coming.popleft()
+        self.submissions += 1
+        self.submission_s += self._engine._now - io.wanted
+        self._device.submit(io)
         if self._plugs:
             self._device.unplug()
 
-    def _next(self) -> Request:
+    def _next(self) -> LoadIo:
         op = self._op
-        request = Request(op, self._offset, self._size, self, self._stream, _SYNC[op])
+        request = LoadIo(op, self._offset, self._size, self, self._stream, _SYNC[op])
         if self.on_sent is not None:
             self.on_sent(request, self._engine._now)
         return request
 
     def done(self, request: Request) -> None:
         """Count an I/O that is complete; with the last one the trace is finished."""
-        super().done(request)
+        assert isinstance(request, LoadIo)
+        now = self._engine._now
+        if self._cpu is not None and self._complete_s:
+            now = self._cpu.spend(self._complete_s, self._core)
+        self._count(request, now)
         self.completed += 1
         if self.on_ended is not None:
             self.on_ended(request)
@@ -189,7 +228,7 @@ class ClosedTrace(ClosedLoad):
 
     Parameters
     ----------
-    engine, device, depth, issuer, name, submit_s, complete_s, cpu
+    engine, device, depth, issuer, name, submit_s, wake_s, cpu, host
         As of :class:`.direct_load.ClosedLoad`.
     records
         The I/Os, within the device; their times have no say.
@@ -206,7 +245,7 @@ class ClosedTrace(ClosedLoad):
         As of :class:`TimedTrace`.
     """
 
-    __slots__ = ("_counted", "_cursor", "_when_warm", "completed", "finished", "on_ended", "on_sent")
+    __slots__ = ("_counted", "_cursor", "_untaken", "_when_warm", "completed", "finished", "on_ended", "on_sent")
 
     def __init__(
         self,
@@ -220,8 +259,9 @@ class ClosedTrace(ClosedLoad):
         counted: int = 0,
         when_warm: Callable[[], None] | None = None,
         submit_s: float = 0.0,
-        complete_s: float = 0.0,
+        wake_s: float = 0.0,
         cpu: Cpu | None = None,
+        host: Host | None = None,
     ) -> None:
         super().__init__(
             engine,
@@ -232,12 +272,14 @@ class ClosedTrace(ClosedLoad):
             name=name,
             ios=iter(()),
             submit_s=submit_s,
-            complete_s=complete_s,
+            wake_s=wake_s,
             cpu=cpu,
+            host=host,
         )
         self._cursor = TraceCursor(records)
         self._counted = counted
         self._when_warm = when_warm
+        self._untaken = 0
         self.on_sent: Sent | None = None
         self.on_ended: Ended | None = None
         self.completed = 0
@@ -250,30 +292,32 @@ class ClosedTrace(ClosedLoad):
         super().stop()
         self._finish()
 
-    def _next(self) -> Request:
+    def _next(self) -> LoadIo:
         cursor = self._cursor
         op = cursor.op
         offset, size = cursor.offset, cursor.size
         cursor.go_on()
         if cursor.ended:
             self._stopped = True
-        request = Request(op, offset, size, self, self._stream, _SYNC[op])
+        request = LoadIo(op, offset, size, self, self._stream, _SYNC[op])
+        self._untaken += 1
         if self.on_sent is not None:
             self.on_sent(request, self._engine._now)
         return request
 
-    def done(self, request: Request) -> None:
-        """Count an I/O that is complete, and send the next."""
+    def _take(self, io: LoadIo, now: float) -> None:
+        """Count an I/O that the program has; with the last one the trace is finished."""
+        self._untaken -= 1
         self.completed += 1
         if self.on_ended is not None:
-            self.on_ended(request)
-        super().done(request)
+            self.on_ended(io)
+        super()._take(io, now)
         if self.completed == self._counted and self._when_warm is not None:
             self._when_warm()
         self._finish()
 
     def _finish(self) -> None:
-        if self._stopped and not self._outstanding and not self.finished.triggered:
+        if self._stopped and not self._untaken and not self.finished.triggered:
             self.finished.succeed()
 
 
@@ -288,7 +332,7 @@ class ThinkingTrace(ClosedTrace):
         The think time (s) after each I/O, in the order of the records.
     """
 
-    __slots__ = ("_thinking", "_thinks")
+    __slots__ = ("_think_times",)
 
     def __init__(
         self,
@@ -302,22 +346,15 @@ class ThinkingTrace(ClosedTrace):
         counted: int = 0,
         when_warm: Callable[[], None] | None = None,
     ) -> None:
-        self._thinks = thinks
-        self._thinking = False
+        self._think_times = thinks
         super().__init__(
             engine, device, records, depth=1, issuer=issuer, name=name, counted=counted, when_warm=when_warm
         )
 
-    def _may_submit(self) -> bool:
-        return not self._thinking and super()._may_submit()
-
-    def done(self, request: Request) -> None:
-        """Begin to think."""
-        think_s = next(self._thinks, 0.0)
-        self._thinking = True
-        super().done(request)
-        self._engine.call_at(self._engine._now + think_s, self._thought)
+    def _next_wanted(self, now: float) -> None:
+        """Think, and then want the next."""
+        self._engine.call_at(now + next(self._think_times, 0.0), self._thought)
 
     def _thought(self, _: Any) -> None:
-        self._thinking = False
+        self._wanted.append(self._engine._now)
         self._run()

@@ -22,21 +22,16 @@ class Submission:
     Attributes
     ----------
     submit_s
-        To submit an I/O (s).
-    complete_s
-        To take a completion (s).
+        To submit an I/O and to take its completion (s).
     wake_s
         To be woken after it has slept (s).
     """
 
     submit_s: float
-    complete_s: float
-    wake_s: float = 0.0
+    wake_s: float
 
 
 def submission(prices: NotedPrices, engine: IoEngine | None = None) -> Submission:
-    """What it costs with an I/O engine; without one every I/O is charged as if the program slept for it."""
-    if engine is None:
-        return Submission(prices.read_call_s + prices.bio_s, prices.switch_s)
+    """What it costs with an I/O engine; without one as with io_submit or a call of its own."""
     call_s = prices.uring_call_s if engine == "io_uring" else prices.read_call_s
-    return Submission(call_s + prices.bio_s, 0.0, prices.switch_s)
+    return Submission(call_s + prices.bio_s, prices.switch_s)

@@ -114,14 +114,14 @@ def _job(
     name = common["name"]
     iops = workload.job_iops
     costs = submission(host.prices, workload.engine)
+    cost: dict[str, Any]
     if iops is not None:
         gaps = _gaps(engine, workload, name, number, iops)
-        call_s = costs.submit_s + costs.complete_s
-        return OpenLoad(engine, target, iops=iops, gaps=gaps, call_s=call_s, cpu=host.cpu, **common)
-    cost: dict[str, Any] = {
+        cost = {"submit_s": costs.submit_s, "complete_s": costs.wake_s, "cpu": host.cpu}
+        return OpenLoad(engine, target, iops=iops, gaps=gaps, **cost, **common)
+    cost = {
         "depth": workload.depth,
         "submit_s": costs.submit_s,
-        "complete_s": costs.complete_s,
         "wake_s": costs.wake_s,
         "cpu": host.cpu,
         "host": host,

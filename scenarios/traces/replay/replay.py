@@ -15,6 +15,7 @@ from ....model.core.errors import ArrayFailed, InputError
 from ....model.files.description import Spec
 from ....model.loads.trace_load import ClosedTrace, ThinkingTrace, TimedTrace
 from ....model.statistics.usage import limit
+from ....model.tasks.io_call_price import submission
 from ...description.scenario import ScenarioSpec, target_of
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
 from ...machine.loads import FIRST_ISSUER
@@ -272,19 +273,17 @@ def replay(
     counted = int(options.warm_up * survey.records)
 
     def load(**warm: Any) -> TimedTrace | ClosedTrace:
+        engine, host = machine.engine, machine.host
         common: dict[str, Any] = {"issuer": FIRST_ISSUER, "name": f"{target}/trace", **warm}
-        if options.depth is None:
-            return TimedTrace(machine.engine, device, records, speedup=options.speedup, **common)
         if options.think:
+            # What the host did is part of the recorded think times.
             assert thinks is not None
-            return ThinkingTrace(machine.engine, device, records, thinks(), **common)
-        prices = machine.host.prices
-        cost: dict[str, Any] = {
-            "submit_s": prices.read_call_s + prices.bio_s,
-            "complete_s": prices.switch_s,
-            "cpu": machine.cpu,
-        }
-        return ClosedTrace(machine.engine, device, records, depth=options.depth, **common, **cost)
+            return ThinkingTrace(engine, device, records, thinks(), **common)
+        costs = submission(host.prices)
+        common |= {"submit_s": costs.submit_s, "cpu": machine.cpu}
+        if options.depth is None:
+            return TimedTrace(engine, device, records, speedup=options.speedup, complete_s=costs.wake_s, **common)
+        return ClosedTrace(engine, device, records, depth=options.depth, wake_s=costs.wake_s, host=host, **common)
 
     run = ReplayRun(machine, load, survey.records, counted)
     log = RequestLog(machine.engine, machine.disks.values()) if per_request else None

@@ -166,13 +166,13 @@ def test_an_open_load_begins_when_it_is_told() -> None:
 
 
 def test_an_open_load_sleeps_like_a_thread() -> None:
-    """With one tag and twice the rate it can have, it does what the device does."""
+    """With one tag and twice the rate it can have, it does what the device does, and what is due waits for that."""
     engine = Engine(1)
     queue = BlkMqQueue(engine, Host(Cpu(engine)), device(engine), depth=1)
     load = OpenLoad(engine, queue, size=4096, iops=2000)
     engine.run(until=1.0)
     assert load.reads == pytest.approx(1000, abs=5)
-    assert load.read_latency.max < 3e-3
+    assert 0.4 < load.read_latency.max < 0.6
     load.stop()
 
 
@@ -193,7 +193,7 @@ def test_an_open_load_sends_no_more_than_its_thread_and_the_cores_can(cores: int
     engine = Engine(1)
     cpu = Cpu(engine, cores)
     sent = [
-        OpenLoad(engine, device(engine, 64), size=4096, iops=4000, call_s=1e-3, cpu=cpu, issuer=i, name=f"{i}")
+        OpenLoad(engine, device(engine, 64), size=4096, iops=4000, submit_s=1e-3, cpu=cpu, issuer=i, name=f"{i}")
         for i in range(loads)
     ]
     engine.run(until=1.0)
