@@ -52,9 +52,18 @@ def test_closed(depth: int, batch: int, submit_s: float, complete_s: float, wake
     """Depth = rate x response, also where the thread has no time left for what is complete."""
     engine = Engine(1)
     host = host_of(engine)
-    prices = {"submit_s": submit_s, "complete_s": complete_s, "wake_s": wake_s}
     load = ClosedLoad(
-        engine, drive(engine), size=4096, depth=depth, batch=batch, cpu=host.cpu, host=host, read_share=0.7, **prices
+        engine,
+        drive(engine),
+        size=4096,
+        depth=depth,
+        read_share=0.7,
+        batch=batch,
+        submit_s=submit_s,
+        complete_s=complete_s,
+        wake_s=wake_s,
+        cpu=host.cpu,
+        host=host,
     )
     measure(engine, load)
     rate = (load.reads + load.writes) / SPAN_S
