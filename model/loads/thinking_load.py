@@ -15,11 +15,11 @@ from ..core.device import Device
 from ..core.engine import Engine
 from ..tasks.cpu import Cpu
 from ..tasks.host import Host
-from .direct_load import ClosedLoad
+from .closed_load import ClosedLoad
 
 
 class ThinkingLoad(ClosedLoad):
-    """One program with `depth` users; everything else is that of :class:`~raidsim.model.loads.direct_load.ClosedLoad`.
+    """One program with `depth` users; everything else is that of :class:`~raidsim.model.loads.closed_load.ClosedLoad`.
 
     Thinking costs one event per I/O.
 

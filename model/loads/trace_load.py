@@ -20,7 +20,8 @@ from ..core.errors import ModelError
 from ..core.request import ASYNC, DIRECT, FLUSH, READ, TRIM, WAITED, WRITE, Request
 from ..tasks.cpu import Cpu
 from ..tasks.host import Host
-from .direct_load import ClosedLoad, DirectLoad, LoadIo, core_of
+from .closed_load import ClosedLoad
+from .direct_load import DirectLoad, LoadIo, core_of
 from .trace_ios import TraceCursor, TraceIos
 
 SECTOR: Final = 512
@@ -229,7 +230,7 @@ class ClosedTrace(ClosedLoad):
     Parameters
     ----------
     engine, device, depth, issuer, name, submit_s, wake_s, cpu, host
-        As of :class:`.direct_load.ClosedLoad`.
+        As of :class:`.closed_load.ClosedLoad`.
     records
         The I/Os, within the device; their times have no say.
     counted, when_warm

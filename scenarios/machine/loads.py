@@ -8,7 +8,8 @@ from typing import Any
 
 from ...model.core.engine import Engine
 from ...model.loads import arrivals
-from ...model.loads.direct_load import ClosedLoad, DirectLoad
+from ...model.loads.closed_load import ClosedLoad
+from ...model.loads.direct_load import DirectLoad
 from ...model.loads.locality import Hot, Normal, Places, Uniform, Zipf
 from ...model.loads.open_load import OpenLoad
 from ...model.loads.pattern import LoadPattern

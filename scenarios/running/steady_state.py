@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from ...model.core.engine import Engine
 from ...model.core.exact_sums import sum_in_order
-from ...model.loads.direct_load import ClosedLoad, DirectLoad
+from ...model.loads.closed_load import ClosedLoad
+from ...model.loads.direct_load import DirectLoad
 from ...model.statistics.batch_means import Estimate, ratio_estimate, trend, warmup_cut
 from .base.slow_stores import Stores
 from .load_windows import MOST, LoadWindows

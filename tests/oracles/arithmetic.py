@@ -8,7 +8,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.layouts import Raid10Layout, layout_for
 from raidsim.model.layouts.parity import ParityLayout
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.raid.base.array import Array
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.mirrors.raid10 import Raid10Array

@@ -12,7 +12,7 @@ from raidsim.model.disk.destaging import DESTAGE_UNIT
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.disk.spec import DriveSpec, mechanics
 from raidsim.model.drives.catalogue import hard_disk
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.read_balance import Md61

@@ -8,7 +8,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.layouts import layout_for
 from raidsim.model.loads.arrivals import exponential_think
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.loads.thinking_load import ThinkingLoad
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.tests.oracles import theory

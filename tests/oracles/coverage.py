@@ -10,7 +10,7 @@ from scipy.stats import binom
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.layouts import layout_for
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.statistics.batch_means import Estimate

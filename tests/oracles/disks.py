@@ -19,7 +19,7 @@ from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.disk.spec import DriveSpec, mechanics
 from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.layouts import layout_for
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.read_balance import Md61
 from raidsim.model.raid.striped.stripe import StripeArray

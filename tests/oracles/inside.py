@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from raidsim.model.core.engine import Engine
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.disk.spec import mechanics
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.memory.page_memory import PageMemory
 from raidsim.model.memory.paged_file import PagedFile
 from raidsim.model.solid_state.map_cache import MapCache

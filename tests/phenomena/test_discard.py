@@ -11,7 +11,7 @@ import pytest
 from raidsim.model.core.discard import issue
 from raidsim.model.core.engine import Engine
 from raidsim.model.layouts import MirroredLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.mirrors.raid10 import Raid10Array
 from raidsim.model.raid.parity.array import ParityArray

@@ -17,7 +17,7 @@ from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.disk.spec import DriveSpec
 from raidsim.model.drives.catalogue import drive
 from raidsim.model.links.link import Link, Path
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.read_balance import READ_BALANCE
 from raidsim.model.schedulers import Bfq, BfqSettings, DeadlineSettings, Kyber, KyberSettings, MqDeadline, Scheduler

@@ -15,7 +15,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import DIRECT, WRITE, Request
 from raidsim.model.layouts import ParityLayout, layout_for
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.raid.metadata.array_metadata import ArrayMetadata
 from raidsim.model.raid.metadata.bitmap import WriteIntentBitmap

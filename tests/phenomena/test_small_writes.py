@@ -9,7 +9,7 @@ import pytest
 from raidsim.model.core.engine import Engine
 from raidsim.model.layouts import layout_for
 from raidsim.model.layouts.parity import ParityLayout
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.raid.parity.array import ParityArray
 from raidsim.model.raid.stripes.settings import ParitySettings
 from raidsim.model.raid.stripes.write_plan import RmwLevel

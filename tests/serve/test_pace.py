@@ -11,7 +11,7 @@ import pytest
 
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import READ, WRITE
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.scenarios.documents.document import document_from
 from raidsim.serve import protocol as nbd
 from raidsim.serve.array import Io, ServedArray

@@ -14,7 +14,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import ASYNC, DIRECT, READ, WRITE, Request
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.prices import FREE

@@ -14,7 +14,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import PARITY_THREADS, READ, TRIM, WRITE, Request
 from raidsim.model.drives.catalogue import drive
 from raidsim.model.links.link import Link
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.model.tasks.cpu import Cpu

@@ -11,7 +11,7 @@ from raidsim.model.core.errors import ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import DIRECT, READ, WRITE, WRITE_THROUGH, Request
 from raidsim.model.layouts import StripedLayout
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.schedulers import MqDeadline
 from raidsim.model.tasks.cpu import Cpu

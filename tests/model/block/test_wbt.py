@@ -9,7 +9,7 @@ from raidsim.model.block.throttle import WriteBackThrottle
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import ASYNC, DIRECT, READ, TRIM, WAITED, WRITE, Request
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.schedulers import QueuedRequest
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host

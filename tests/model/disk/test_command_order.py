@@ -14,7 +14,7 @@ from raidsim.model.core.request import READ, WRITE, Request
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.disk.spec import DriveSpec
 from raidsim.model.drives.catalogue import drive_sources, hard_disk, hard_disk_names
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.loads.open_load import OpenLoad
 
 KIB, MIB = 1 << 10, 1 << 20

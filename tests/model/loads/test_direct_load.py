@@ -10,7 +10,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import DIRECT, WAITED, Request
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.tasks.cpu import Cpu

@@ -10,7 +10,7 @@ import pytest
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.loads.arrivals import constant_think, exponential_think
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.loads.thinking_load import ThinkingLoad
 from raidsim.model.tasks.cpu import Cpu
 

@@ -13,7 +13,7 @@ from raidsim.model.core.fixed_service import FixedServiceDevice
 from raidsim.model.core.request import ASYNC, DIRECT, READ, WAITED, WRITE, Request
 from raidsim.model.core.signal import Signal
 from raidsim.model.links.link import DuplexLink
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.network.server import FrontSettings, NetworkFront, Slots
 from raidsim.model.tasks.cpu import Cpu
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import WAITED, Request
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
 

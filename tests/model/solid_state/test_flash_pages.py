@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from raidsim.model.core.request import READ
 from raidsim.model.drives.catalogue import drive, solid_state_names
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.solid_state.placement import Placement
 from raidsim.model.solid_state.spec import USUAL_STEPS, SolidStateSpec
 from raidsim.model.solid_state.steady_state import write_amplification

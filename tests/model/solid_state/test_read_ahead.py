@@ -7,7 +7,7 @@ import pytest
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ, WRITE
 from raidsim.model.drives.catalogue import drive, solid_state_names
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench, Loaded, small

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raidsim.model.core.request import READ, WRITE
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.statistics.latency_histogram import LatencyHistogram
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench, Loaded

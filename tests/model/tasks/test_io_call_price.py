@@ -9,7 +9,7 @@ import pytest
 from raidsim.model.block.hardware_queues import HardwareQueues
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.io_call_price import IoEngine, submission

@@ -9,7 +9,7 @@ from raidsim.model.block.throttle import WriteBackThrottle
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import ASYNC, READ, RESYNC_ISSUER, WRITE, Request
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.prices import FREE

@@ -12,7 +12,7 @@ import pytest
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.model.links.catalogue import link_model
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.statistics.usage import PLACES, Usage, bottleneck
 from raidsim.scenarios.description.machine import ChannelSpec, LinkSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec

@@ -10,7 +10,8 @@ import pytest
 from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import READ
 from raidsim.model.files.description_errors import changed, validate
-from raidsim.model.loads.direct_load import ClosedLoad, DirectLoad
+from raidsim.model.loads.closed_load import ClosedLoad
+from raidsim.model.loads.direct_load import DirectLoad
 from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.loads.thinking_load import ThinkingLoad
 from raidsim.scenarios.description.scenario import ScenarioSpec

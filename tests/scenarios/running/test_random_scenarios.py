@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from raidsim.model.core.errors import ArrayFailed, InputError
 from raidsim.model.files.description_errors import validate
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.scenarios.description.devices import Devices
 from raidsim.scenarios.description.programs import ProgramsSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec

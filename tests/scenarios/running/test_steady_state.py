@@ -16,7 +16,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import InputError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.files.description_errors import validate
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.statistics.batch_means import Estimate, ratio_estimate, student_t, trend, warmup_cut
 from raidsim.model.statistics.latency_histogram import LatencyHistogram

@@ -22,7 +22,7 @@ from ....model.core.fixed_service import FixedServiceDevice, linear_service
 from ....model.core.request import READ, Request
 from ....model.files.quantities import parse_size, parse_time
 from ....model.kernels import KernelSpec
-from ....model.loads.direct_load import ClosedLoad
+from ....model.loads.closed_load import ClosedLoad
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
 from ..base import KindResult, NotSupported, Progress, TruthFile

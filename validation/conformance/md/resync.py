@@ -26,7 +26,8 @@ from ....model.core.fixed_service import FixedServiceDevice, linear_service
 from ....model.core.request import Request
 from ....model.kernels import KernelSpec
 from ....model.layouts import ParityLayout, Raid10Layout, layout_for
-from ....model.loads.direct_load import ClosedLoad, DirectLoad
+from ....model.loads.closed_load import ClosedLoad
+from ....model.loads.direct_load import DirectLoad
 from ....model.loads.open_load import OpenLoad
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array

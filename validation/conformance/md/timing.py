@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from ....model.core.exact_sums import sum_in_order
-from ....model.loads.direct_load import ClosedLoad
+from ....model.loads.closed_load import ClosedLoad
 from ..base import KindResult, NotChecked, NotSupported, Progress, TruthFile
 from .bitmap import after_difference, probe_difference
 from .kernels import recorded_kernel

@@ -12,7 +12,7 @@ from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import DIRECT, READ, WAITED, WRITE, Request
 from raidsim.model.layouts import ParityLayout, Raid10Layout, layout_for
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.raid.base.io_limit import BioSplit
 from raidsim.model.raid.metadata.array_metadata import ArrayMetadata
 from raidsim.model.raid.metadata.bitmap import WriteIntentBitmap

@@ -12,7 +12,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ArrayFailed
 from raidsim.model.core.fixed_service import FixedServiceDevice
 from raidsim.model.core.request import ASYNC, DIRECT, READ, WAITED, WRITE, WRITE_THROUGH, Request
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.read_balance import Md26, Md61, PrimaryOnly, ReadBalance
 from raidsim.model.schedulers import Noop

@@ -15,7 +15,7 @@ from raidsim.model.core.errors import ArrayFailed, ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import DIRECT, READ, WAITED, WRITE, Request
 from raidsim.model.layouts import Raid10Layout
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.raid.metadata.array_metadata import ArrayMetadata
 from raidsim.model.raid.metadata.bitmap import WriteIntentBitmap
 from raidsim.model.raid.mirrors.raid10 import Raid10Array

@@ -11,7 +11,7 @@ from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ
 from raidsim.model.layouts import ParityLayout, layout_for
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.raid.parity.array import ParityArray
 from raidsim.model.raid.stripes.settings import ParitySettings
 from raidsim.model.schedulers import MqDeadline

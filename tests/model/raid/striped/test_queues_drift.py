@@ -7,7 +7,7 @@ import pytest
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.layouts import StripedLayout
-from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.statistics.latency_histogram import LatencyHistogram
 
