@@ -12,8 +12,7 @@ become a quarter longer, and must be narrow enough twice in a row, from at least
 are not correlated and show no trend. If a cache is found to rise or fall during the measurement, it begins anew.
 
 An open load that sends more than the devices take never settles. Its backlog rises as fast in the second half of the
-run as in the first. Then the throughput is measured, which is what the devices can take, but not closer than
-:data:`SATURATED_PRECISION`; latencies have no meaning.
+run as in the first. Then what the devices can take is measured, not closer than :data:`SATURATED_PRECISION`.
 """
 
 from __future__ import annotations
