@@ -21,7 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 from .. import __version__
 from ..compiled.loader import how, stay_pure
 from ..model.core.errors import RaidsimError, WorkersFailed
-from ..scenarios.workers.process_setup import importing, search_less
+from ..scenarios.workers.process_setup import end_server, importing, search_less
 from .support.interrupts import end_like_an_interrupt, interrupted_status
 
 if TYPE_CHECKING:
@@ -195,6 +195,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if full:
             _let_go_of_stdout()
         sys.exit(2)
+    finally:
+        if own:
+            end_server()
 
 
 def _open_closed_streams() -> None:

@@ -11,13 +11,13 @@ import re
 import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
-from multiprocessing import get_context
 from types import TracebackType
 from typing import Any, Self
 
 from ...model.core.errors import InputError
 from ...model.files.extras import how_to_install
 from ..workers.process_setup import end_pool, end_with_parent, interrupts_left_to_parent, main_left_out
+from ..workers.start_method import worker_context
 from . import point as sweep_point
 from .point import Batch, BatchReport, run_batch
 
@@ -117,7 +117,7 @@ class ProcessWorkers(SweepWorkers):
     """
 
     def __init__(self, count: int) -> None:
-        super().__init__(lambda: ProcessPoolExecutor(count, get_context("spawn"), _begin_process), count)
+        super().__init__(lambda: ProcessPoolExecutor(count, worker_context(run_batch), _begin_process), count)
 
     def submit(self, batch: Batch) -> Future[BatchReport]:
         with interrupts_left_to_parent(), main_left_out():

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
@@ -92,9 +92,16 @@ def end_with_parent() -> None:
     from multiprocessing import parent_process
 
     search_less()
+    _leave_interrupts()
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_wait_and_end, args=(parent.sentinel,), name="parent watch", daemon=True).start()
+
+
+def _leave_interrupts() -> None:
+    """Leave Ctrl-C to the parent, also where another program has started the server that forked this process."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def begin_from_source() -> None:
@@ -116,6 +123,18 @@ def end_pool(pool: ProcessPoolExecutor, at_once: bool) -> None:
         for process in list((pool._processes or {}).values()):
             process.kill()  # one that is stopped or hangs would not hear of anything else
     pool.shutdown(wait=True, cancel_futures=True)
+
+
+def end_server() -> None:
+    """End the server that has forked this program's workers (:mod:`.start_method`), when they have ended.
+
+    The system counts the CPU time of processes that a command has started and waited for as its own. multiprocessing
+    does not wait for the server, and has no public function that does.
+    """
+    module = sys.modules.get("multiprocessing.forkserver")
+    if module is not None:
+        with suppress(KeyboardInterrupt):
+            module._forkserver._stop()
 
 
 @contextmanager

@@ -14,13 +14,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from multiprocessing import get_context
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from ...model.core.errors import InputError, WorkerHung, WorkersDied, WrongAnswer
 from ...model.files.quantities import format_duration, parse_time
 from .process_setup import end_pool, end_with_parent, interrupts_left_to_parent, main_left_out
+from .start_method import worker_context
 
 Key = TypeVar("Key")
 RESTARTS = 2
@@ -146,8 +146,8 @@ class WorkerPool(Generic[Key]):
             try:
                 with interrupts_left_to_parent(), main_left_out():
                     if self._pool is None:
-                        # A forked process would inherit threads that show progress.
-                        self._pool = ProcessPoolExecutor(self._workers, get_context("spawn"), self._begin, self._told)
+                        context = worker_context(piece.work)
+                        self._pool = ProcessPoolExecutor(self._workers, context, self._begin, self._told)
                     future = self._pool.submit(piece.work, piece.argument)
             except BrokenExecutor:
                 self._waiting.appendleft(piece)
