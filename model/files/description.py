@@ -19,13 +19,16 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidationInfo,
     WithJsonSchema,
     model_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
 
 from ..core.errors import InputError
 from .quantities import parse_fraction, parse_frequency, parse_power, parse_rate, parse_rotation, parse_size, parse_time
@@ -155,6 +158,40 @@ class Spec(BaseModel):
             if problems:
                 raise ValidationError.from_exception_data(cls.__name__, problems)
         return data
+
+
+class BuiltWhenUsed:
+    """For the annotation of a field that few descriptions set: what checks its class is built with the first one.
+
+    Otherwise pydantic builds it with the description that has the field, and a scenario has every kind of workload.
+    """
+
+    def __get_pydantic_core_schema__(self, source: type[BaseModel], handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Check and write a value by what its class builds, which must not be asked for here."""
+
+        def checked(value: Any, info: ValidationInfo) -> BaseModel:
+            return source.model_validate(value, context=info.context)
+
+        def written(value: Any, write: SerializerFunctionWrapHandler) -> Any:
+            # That of a value that was not checked here, but made in another process, say.
+            if isinstance(value, BaseModel):
+                type(value).model_rebuild()
+            return write(value)
+
+        self._source = source
+        return core_schema.with_info_plain_validator_function(
+            checked,
+            serialization=core_schema.wrap_serializer_function_ser_schema(written, schema=core_schema.any_schema()),
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """The JSON schema of the class, among the definitions that others refer to."""
+        source = self._source
+        source.model_rebuild()
+        built: Any = source.__pydantic_core_schema__
+        own, inner = (built["schema"], built["definitions"]) if built["type"] == "definitions" else (built, [])
+        ref = f"{source.__module__}.{source.__qualname__}:{id(source)}"  # as pydantic calls it elsewhere
+        return handler(core_schema.definitions_schema({**own, "ref": ref}, inner))
 
 
 def refuse_set(spec: Spec, fields: Iterable[str], why: str) -> None:

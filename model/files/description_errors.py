@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -49,9 +49,11 @@ _LENGTHS = {
 
 
 @lru_cache(maxsize=64)
-def _adapter(model_class: Any) -> TypeAdapter[Any]:
-    """What validates a class of descriptions, built once."""
-    return TypeAdapter(model_class)
+def _validator(model_class: Any) -> Callable[..., Any]:
+    """What validates a class of descriptions, built once: the class itself, which others that hold it then use."""
+    if isinstance(model_class, type) and issubclass(model_class, BaseModel):
+        return model_class.model_validate
+    return TypeAdapter(model_class).validate_python
 
 
 def load_spec(model_class: type[_Model], path: Path | str) -> _Model:
@@ -83,7 +85,7 @@ def validate(model_class: type[_Model], data: object, positions: Positions | Non
         About the first thing that is wrong, and how many more there are.
     """
     try:
-        found: _Model = _adapter(model_class).validate_python(data, context={"units": "required"})
+        found: _Model = _validator(model_class)(data, context={"units": "required"})
         return found
     except ValidationError as error:
         raise _first_error(model_class, data, positions, error) from None

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError, model_validator
 
-from ...model.files.description import Duration, PositiveDuration, Spec, refusal
+from ...model.files.description import BuiltWhenUsed, Duration, PositiveDuration, Spec, refusal
 from .fio_jobs import FioSpec
 from .load_parts import LoadsPhase, refuse_the_same_name
 from .programs import ProgramsSpec
@@ -181,12 +181,12 @@ def _kind(value: Any) -> str:
 _KINDS = ("dd", "load", "several", "programs", "fio", "idle")
 
 Workload = Annotated[
-    Annotated[DdSpec, Tag("dd")]
-    | Annotated[LoadSpec, Tag("load")]
-    | Annotated[LoadsSpec, Tag("several")]
-    | Annotated[ProgramsSpec, Tag("programs")]
-    | Annotated[FioSpec, Tag("fio")]
-    | Annotated[IdleSpec, Tag("idle")],
+    Annotated[DdSpec, BuiltWhenUsed(), Tag("dd")]
+    | Annotated[LoadSpec, BuiltWhenUsed(), Tag("load")]
+    | Annotated[LoadsSpec, BuiltWhenUsed(), Tag("several")]
+    | Annotated[ProgramsSpec, BuiltWhenUsed(), Tag("programs")]
+    | Annotated[FioSpec, BuiltWhenUsed(), Tag("fio")]
+    | Annotated[IdleSpec, BuiltWhenUsed(), Tag("idle")],
     Discriminator(_kind),
     BeforeValidator(_known_kind),
 ]

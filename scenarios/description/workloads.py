@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from ...model.core.exact_sums import sum_in_order
-from ...model.files.description import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
+from ...model.files.description import (
+    BuiltWhenUsed,
+    Duration,
+    Fraction,
+    PositiveDuration,
+    PositiveSize,
+    Size,
+    Spec,
+    refusal,
+)
 from ...model.tasks.io_call_price import IoEngine
 from .load_parts import (
     Arrivals,
@@ -172,7 +181,7 @@ class LoadSpec(Spec):
     precision: Precision | None = None
     """Measure until the throughput, or the mean latency of an open load, is known to this share of itself (half-width
     of the 90 % interval); see :mod:`raidsim.scenarios.running.steady_state`."""
-    phases: tuple[PhaseSpec, ...] = ()
+    phases: tuple[Annotated[PhaseSpec, BuiltWhenUsed()], ...] = ()
     """Parts of the day with fields of their own."""
 
     @model_validator(mode="before")
