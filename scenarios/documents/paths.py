@@ -12,7 +12,7 @@ from ...model.files.yaml_files import KeyPath
 from ..description.scenario import RENAMED
 from .aliases import ALIASES
 from .assignment import format_path
-from .schema import Schema, document_schema, schema_at
+from .schema import Schema, document_structure, schema_at
 
 _DEEPEST = 6
 
@@ -34,7 +34,7 @@ def checked(path: KeyPath, place: str, short: Sequence[str] = ALIASES) -> KeyPat
     InputError
         Naming the closest paths that do.
     """
-    root = document_schema()
+    root = document_structure()
     here: list[Schema] = [root]
     for depth, key in enumerate(path):
         inside = [inner for schema in here for inner in schema_at(schema, root)]
@@ -103,7 +103,7 @@ def _near(word: str, by_word: dict[str, list[str]]) -> list[str]:
 @lru_cache(maxsize=1)
 def known_paths() -> tuple[str, ...]:
     """All paths, with NAME for the names that a person gives."""
-    root = document_schema()
+    root = document_structure()
     found: dict[str, None] = {}
 
     def below(schema: Schema, path: tuple[Any, ...]) -> None:

@@ -58,12 +58,22 @@ _NOTES = ("title", "description", "default", "examples")
 @lru_cache(maxsize=1)
 def document_schema() -> Schema:
     """The schema; not to be changed in place."""
+    return _made(described=True)
+
+
+@lru_cache(maxsize=1)
+def document_structure() -> Schema:
+    """The schema without what fields mean, which is read from the source and takes longer than the rest."""
+    return _made(described=False)
+
+
+def _made(described: bool) -> Schema:
     root: Schema = copy.deepcopy(ScenarioSpec.model_json_schema(mode="validation"))
     defs: dict[str, Schema] = root["$defs"]
     for name, model in _descriptions().items():
         if name in defs:
-            _describe(defs[name], model)
-    _describe(root, ScenarioSpec)
+            _describe(defs[name], model, described)
+    _describe(root, ScenarioSpec, described)
     for name, required in _OPTIONAL.items():
         defs[name]["required"] = list(required)
     root.pop("required", None)
@@ -221,11 +231,11 @@ def _descriptions() -> dict[str, type[BaseModel]]:
     return {kind.__name__: kind for kind in below(Spec)}
 
 
-def _describe(schema: Schema, model: type[BaseModel]) -> None:
-    """Put a description's docstrings where editors look for them."""
-    if model.__doc__:
+def _describe(schema: Schema, model: type[BaseModel], described: bool) -> None:
+    """Write defaults as documents do, and put a description's docstrings where editors look for them."""
+    words = field_words(model) if described else {}
+    if model.__doc__ and described:
         schema["description"] = plain(inspect.cleandoc(model.__doc__))
-    words = field_words(model)
     for name, info in model.model_fields.items():
         inner = schema["properties"][info.alias or name]
         if inner.get("default") is not None:
