@@ -115,7 +115,12 @@ def _shared(rows: Sequence[Group], columns: Sequence[Group]) -> Array:
         lambda each: each.study,
         lambda each: (each.study, each.device, each.kind),
     )
-    return np.array([[[key(a) == key(b) for b in columns] for a in rows] for key in keys], dtype=float)
+    found = []
+    for key in keys:
+        numbers: dict[object, int] = {}
+        own, others = (np.array([numbers.setdefault(key(each), len(numbers)) for each in of]) for of in (rows, columns))
+        found.append(own[:, None] == others)
+    return np.array(found, dtype=float)
 
 
 def _holding(expected: float, spread: float, covered: float) -> float:
