@@ -176,6 +176,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         end_like_an_interrupt()
         # Looking for pydantic's plugins reads the metadata of every installed package; raidsim uses none.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+        # numpy's linear algebra starts a thread for every core, which spin while they wait; matrices here are small.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         typer.main.get_command(app)(args=arguments and list(arguments), prog_name="raidsim", obj=own)
     except RaidsimError as error:
