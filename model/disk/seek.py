@@ -144,20 +144,18 @@ class SeekCurve:
                 joint = find_zero(excess, 1.0, longest, absolute=1e-6, relative=1e-12)
             self.coast_from = joint
             self.start_s, self.square_root, self.slope = curve(joint)
+        if COMPILED:
+            self.read, self.write = self._curve(0.0), self._curve(write_settle_s)
+            return
         all_distances = np.arange(cylinders, dtype=float)
         read = times(self.coast_from, all_distances) if self.square_root else np.full(cylinders, track_to_track_s)
-        read[0] = 0.0
-        self.read = self._times(read, 0.0)
-        self.write = self._times(read, write_settle_s)
+        write = read + write_settle_s
+        read[0] = write[0] = 0.0
+        self.read, self.write = _mirrored(read), _mirrored(write)
 
-    def _times(self, read: np.ndarray, settle_s: float) -> SeekTimes:
-        """What the head looks up: read seeks by distance, each with `settle_s` (s) more."""
-        if COMPILED:
-            return Curve(self.coast_from, self.start_s, self.square_root, self.slope, settle_s)
-        times = read + settle_s
-        times[0] = 0.0
-        found: SeekTimes = _mirrored(times)
-        return found
+    def _curve(self, settle_s: float) -> SeekTimes:
+        """What the head of a compiled drive looks up: reads, with `settle_s` (s) more."""
+        return Curve(self.coast_from, self.start_s, self.square_root, self.slope, settle_s)
 
     def time_s(self, distance: int) -> float:
         """Read seek (s) over `distance` cylinders in either direction, at most the full stroke."""
