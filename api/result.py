@@ -233,7 +233,7 @@ class Result(Drawn):
         return run_figure(self.spec, self.prediction)
 
     def _timeline_figure(self, ios: int | None) -> Figure:
-        from ..scenarios.timeline.events import DRAWN_IOS
+        from ..scenarios.timeline.length import DRAWN_IOS
         from ..scenarios.timeline.timeline import record
         from .pictures.timeline import timeline_figure
 

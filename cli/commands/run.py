@@ -16,9 +16,8 @@ from ...compiled.loader import in_use
 from ...model.core.errors import InputError
 from ...scenarios.documents.document import read_document
 from ...scenarios.machine.observer import UNOBSERVED
-from ...scenarios.pictures.style import FORMS
-from ...scenarios.timeline.events import DEFAULT_IOS, DRAWN_IOS, MOST_DRAWN_IOS
-from ..support.files import check_output, check_picture, whole_file, write_picture
+from ...scenarios.timeline.length import DEFAULT_IOS, DRAWN_IOS, MOST_DRAWN_IOS
+from ..support.files import check_output, check_picture, is_picture, whole_file, write_picture
 from ..support.options import ScenarioArgument, SetOption
 from ..tables.run import offered_only, print_prediction, print_right, print_without_bottleneck, run_console
 
@@ -70,7 +69,7 @@ def run_command(
         raise InputError("--timeline-ios", "found it without --timeline", "expected: with --timeline")
     described = Scenario.of(read_document(scenario, sets or []))
     spec = described.spec
-    drawn = timeline is not None and timeline.suffix.lower() in FORMS
+    drawn = timeline is not None and is_picture(timeline)
     if timeline is not None:
         _check_timeline(timeline, timeline_ios, drawn, described.document.name)
     if plot is not None:

@@ -16,7 +16,8 @@ from ...model.files.quantities import format_size, parse_size
 from ...scenarios.documents.document import read_document
 from ...scenarios.machine.observer import UNOBSERVED
 from ...scenarios.timeline.chrome_trace import chrome_trace
-from ...scenarios.timeline.timeline import DEFAULT_IOS, Recorder, Timeline
+from ...scenarios.timeline.length import DEFAULT_IOS
+from ...scenarios.timeline.timeline import Recorder, Timeline
 from ...serve.server import DEFAULT_MEMORY, DEFAULT_PORT, ServeOptions, Server, serve
 from ..support.files import check_output, whole_file
 from ..support.options import ScenarioArgument, SetOption

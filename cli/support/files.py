@@ -14,11 +14,16 @@ from ...model.core.errors import InputError
 from ...model.files.atomic_file import part_of
 from ...model.files.atomic_file import whole_file as written_whole
 from ...model.files.extras import how_to_install
-from ...scenarios.pictures.letters import installed_fallbacks, missing_words
-from ...scenarios.pictures.style import FORMS, save, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def is_picture(path: Path) -> bool:
+    """Whether a file's ending is that of a picture."""
+    from ...scenarios.pictures.style import FORMS
+
+    return path.suffix.lower() in FORMS
 
 
 def check_picture(path: Path, source: str = "", option: str = "--plot") -> None:
@@ -29,7 +34,9 @@ def check_picture(path: Path, source: str = "", option: str = "--plot") -> None:
     InputError
         Naming the option, and what is wrong.
     """
-    if path.suffix.lower() not in FORMS:
+    if not is_picture(path):
+        from ...scenarios.pictures.style import FORMS
+
         raise InputError(option, f"{path} is no picture file", f"expected: {', '.join(FORMS)}")
     check_output(path, option, source)
     require_matplotlib(option)
@@ -43,6 +50,9 @@ def require_matplotlib(option: str) -> None:
 
 def write_picture(path: Path, draw: Callable[[], Figure], option: str = "--plot") -> None:
     """Draw a picture into a file of the kind that its ending says; a note on stderr names letters that no font has."""
+    from ...scenarios.pictures.letters import installed_fallbacks, missing_words
+    from ...scenarios.pictures.style import save, styled
+
     form = path.suffix.lower()
     with whole_file(path, option) as unfinished:
         with styled() as missing:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -19,8 +19,10 @@ from ..files.description import Duration, Frequency, PositiveSize, Rate, Size
 from ..links.link import Link
 from ..raid.stripes.settings import ParitySettings
 from ..tasks.prices import FREE, Prices
-from .firmware import Firmware
 from .settings import ControllerSettings
+
+if TYPE_CHECKING:
+    from .firmware import Firmware
 
 CATALOGUE = Path(__file__).parent / "catalogue"
 SECTOR = 512
@@ -92,6 +94,8 @@ class ControllerSpec(ControllerSettings):
 
     def firmware(self, engine: Engine, name: str) -> Firmware:
         """Its processor; the arrays and the drives' queues behind the controller take it as their host."""
+        from .firmware import Firmware
+
         prices = Prices(
             **{field.name: getattr(FREE, field.name) for field in fields(FREE)}
             | {"command_s": self.drive_command, "stripe_s": self.stripe, "xor_s_per_byte": 1.0 / self.xor_rate}

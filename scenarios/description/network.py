@@ -15,6 +15,10 @@ from .machine import LinkSpec, MachineSpec
 
 PORT = "network"
 """The server's port in results."""
+CLIENTS_CPU = "clients cpu"
+THREADS = "threads of the NFS server"
+REQUESTS = "requests outstanding"
+"""What else of a network results name."""
 
 
 MOST_CLIENTS = 1024

@@ -9,57 +9,33 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...model.block.bio_queue import BioQueue
-from ...model.block.faulty_drive import FaultyDrive
-from ...model.block.hardware_queues import HardwareQueues
-from ...model.block.in_submission import SubmissionWork
 from ...model.block.kernel_thread import KernelThread
 from ...model.block.multi_queue import BlkMqQueue
-from ...model.block.request_queue import RequestQueue
-from ...model.block.single_queue import BlockQueue, PlugSettings
 from ...model.block.throttle import WriteBackThrottle
-from ...model.controller.controller import RaidController
-from ...model.controller.drive_queue import DriveOrder, DriveQueue
-from ...model.controller.firmware import Firmware
 from ...model.core.engine import Engine
 from ...model.core.errors import InputError
-from ...model.crypt.cryptoloop import CryptDevice
-from ...model.crypt.dm_crypt import CryptPipeline
-from ...model.crypt.loop_device import LoopDevice
-from ...model.disk.actuators.split_drive import SplitDrive
 from ...model.disk.hard_disk import HardDisk
 from ...model.disk.spec import DriveSpec
 from ...model.links.link import AtaChannel, Link, Path
 from ...model.memory.dirty_memory import DirtyMemory
-from ...model.memory.page_cache import PageCache
 from ...model.memory.page_memory import PageMemory
-from ...model.memory.partition import Slice
 from ...model.raid.base.io_limit import BioSplit, behind_limit
-from ...model.raid.base.locks import LockedArray
 from ...model.raid.metadata.array_metadata import ArrayMetadata
 from ...model.raid.metadata.bitmap import SAFE_MODE_DELAY_S, WriteIntentBitmap
-from ...model.raid.metadata.journal import Journal
 from ...model.raid.metadata.superblock import GEOM, VERSION_0_90, VERSION_1_2
-from ...model.raid.mirrors.barrier import RESYNC_BARRIER
-from ...model.raid.mirrors.mirror import MirrorArray
-from ...model.raid.mirrors.raid10 import Raid10Array
-from ...model.raid.parity.array import ParityArray
 from ...model.raid.read_balance import READ_BALANCE, ReadBalance
-from ...model.raid.resync.spares import HotSpares, MemberSlot
 from ...model.raid.resync.thread import Action, Resync
-from ...model.raid.striped.raid3 import ByteStripedArray
-from ...model.raid.striped.stripe import StripeArray
 from ...model.readahead import READ_AHEAD, ReadAhead
 from ...model.schedulers import SCHEDULERS, QueueFacts
-from ...model.solid_state.drive import SolidState
 from ...model.solid_state.spec import SolidStateSpec
 from ...model.statistics.usage import HOST_MEMORY
 from ...model.tasks.cpu import Cpu
 from ...model.tasks.host import Host
 from ...model.tasks.lock import Lock
 from ..description.machine import MachineSpec
+from .drives import is_solid_state
 from .links import built_link
 from .lock_plan import LocksPlan, locked
 from .observer import Observer
@@ -87,12 +63,23 @@ from .parts import (
 from .plan import MachinePlan
 from .slices_plan import SlicesPlan
 
-_UNLIMITED = 1 << 62
+# What only some machines have is imported where it is made.
+if TYPE_CHECKING:
+    from ...model.block.faulty_drive import FaultyDrive
+    from ...model.block.in_submission import SubmissionWork
+    from ...model.block.single_queue import BlockQueue
+    from ...model.controller.controller import RaidController
+    from ...model.controller.firmware import Firmware
+    from ...model.crypt.cryptoloop import CryptDevice
+    from ...model.crypt.loop_device import LoopDevice
+    from ...model.memory.page_cache import PageCache
+    from ...model.memory.partition import Slice
+    from ...model.raid.base.locks import LockedArray
+    from ...model.raid.resync.spares import HotSpares
+    from ...model.raid.striped.stripe import StripeArray
+    from .drives import Drive, Queue
 
-Drive = HardDisk | SplitDrive | SolidState
-"""What a drive of a machine is simulated as."""
-Queue = BlockQueue | RequestQueue | BioQueue
-"""A device behind a kernel's request queue."""
+_UNLIMITED = 1 << 62
 
 
 class Assembly:
@@ -203,6 +190,8 @@ class Assembly:
 
     def cache(self, device: Any, plan: CachePlan) -> PageCache:
         """A page cache over a device."""
+        from ...model.memory.page_cache import PageCache
+
         opened = read_ahead(plan.read_ahead)
         return PageCache(self._engine, self.host, device, plan.settings, self.pages, self.memory, opened)
 
@@ -212,12 +201,16 @@ class Assembly:
         path = Path((cable, *(self.links[link] for link in plan.links)))
         disk: Drive
         if isinstance(spec, DriveSpec) and spec.actuators > 1:
+            from ...model.disk.actuators.split_drive import SplitDrive
+
             disk = SplitDrive(engine, spec, plan.name, path, lock, own_cable=plan.own_cable)
             for part in disk.parts:
                 self._observer.part(part)
         elif isinstance(spec, DriveSpec):
             disk = HardDisk(engine, spec, plan.name, path, lock, own_cable=plan.own_cable)
         else:
+            from ...model.solid_state.drive import SolidState
+
             disk = SolidState(engine, spec, plan.name, path, state=plan.state, driver=self._driver(spec))
         self.disks[plan.name] = disk
         return disk
@@ -226,6 +219,8 @@ class Assembly:
         """What does a drive's work inside the submission, if something does."""
         if spec.in_submission is None:
             return None
+        from ...model.block.in_submission import SubmissionWork
+
         copies, tagged = spec.in_submission == "copy", spec.queued and self._plan.kernel.queue.multiqueue
         return SubmissionWork(
             self._engine,
@@ -239,6 +234,8 @@ class Assembly:
         )
 
     def _faults(self, plan: FaultsPlan) -> FaultyDrive:
+        from ...model.block.faulty_drive import FaultyDrive
+
         faults = self.faults[plan.name] = FaultyDrive(self._engine, self.devices[plan.name])
         return faults
 
@@ -248,11 +245,15 @@ class Assembly:
         if plan.throttle_s:
             throttle = WriteBackThrottle(engine, plan.throttle_s, plan.throttle_requests)
         disk = self.disks.get(plan.name)
-        pays = isinstance(disk, SolidState) and disk.spec.in_submission is not None
+        pays = disk is not None and is_solid_state(disk) and disk.spec.in_submission is not None
         queue: Queue
         if plan.kind == "bio":
+            from ...model.block.bio_queue import BioQueue
+
             queue = BioQueue(engine, host, device, busy_ticks=section.busy_ticks)
         elif plan.kind == "hardware":
+            from ...model.block.hardware_queues import HardwareQueues
+
             queue = HardwareQueues(
                 engine,
                 host,
@@ -286,6 +287,8 @@ class Assembly:
                     program_pays=pays,
                 )
             else:
+                from ...model.block.single_queue import BlockQueue, PlugSettings
+
                 plug = PlugSettings(section.plug_requests, section.plug_delay)
                 share, one = section.wake_share, section.wakes_one
                 queue = BlockQueue(
@@ -315,6 +318,8 @@ class Assembly:
         return link
 
     def _drive_queue(self, plan: DriveQueuePlan) -> BlockQueue:
+        from ...model.controller.drive_queue import DriveOrder, DriveQueue
+
         firmware, disk = self.firmwares[plan.controller], self.devices[plan.drive]
         order = DriveOrder(plan.max_request, plan.background_wait_s)
         return DriveQueue(self._engine, firmware, disk, order, plan.depth, _UNLIMITED, _UNLIMITED, None)
@@ -325,10 +330,15 @@ class Assembly:
         host = self.host if plan.controller is None else self.firmwares[plan.controller]
         members = [self.devices[member] for member in plan.members]
         if plan.fails:
+            from ...model.raid.resync.spares import MemberSlot
+
             members = [MemberSlot(member) for member in members]
         made: Any
         match plan.driver:
             case MirrorDriver(section=section):
+                from ...model.raid.mirrors.barrier import RESYNC_BARRIER
+                from ...model.raid.mirrors.mirror import MirrorArray
+
                 balance = self._balance(plan.root, plan.driver)
                 barrier, depth = RESYNC_BARRIER[section.barrier], section.resync_depth
                 pays = section.submitter_pays
@@ -336,14 +346,22 @@ class Assembly:
                     engine, name, members, balance, host, failed, depth, barrier, section.clones_pages, pays
                 )
             case Raid10Driver(section=tenth):
+                from ...model.raid.mirrors.barrier import RESYNC_BARRIER
+                from ...model.raid.mirrors.raid10 import Raid10Array
+
                 balance = self._balance(plan.root, plan.driver)
                 barrier, depth = RESYNC_BARRIER[tenth.barrier], tenth.resync_depth
                 made = Raid10Array(
                     engine, name, members, layout, balance, host, failed, depth, barrier, tenth.holds_writes
                 )
             case ByteStripeDriver(round_robin=in_turn):
+                from ...model.raid.striped.raid3 import ByteStripedArray
+
                 made = ByteStripedArray(engine, name, members, layout, host, failed, in_turn)
             case ParityDriver(settings=settings, journal=journal):
+                from ...model.raid.metadata.journal import Journal
+                from ...model.raid.parity.array import ParityArray
+
                 log = None if journal is None else Journal(self.devices[journal])
                 made = ParityArray(engine, name, members, layout, settings, host, failed, log)
             case PlainDriver(kind=kind):
@@ -409,6 +427,8 @@ class Assembly:
         assert plan.pace is not None
         thread = None
         if plan.resync_sleeps:
+            from ...model.raid.parity.array import ParityArray
+
             array.resync_thread = submitter = KernelThread(self._engine, array.members, array.host)
             # In a parity array it sleeps for stripe heads, where md's own thread takes them from it to submit.
             thread = submitter if array.daemon_submits or not isinstance(array, ParityArray) else None
@@ -416,6 +436,8 @@ class Assembly:
 
     def _spares(self, plan: SparesPlan) -> None:
         """Members fail when the scenario says so, and spares take their place."""
+        from ...model.raid.resync.spares import HotSpares
+
         array = self.arrays[plan.array.name]
 
         def start(finished: Callable[[], None]) -> Resync:
@@ -441,6 +463,8 @@ class Assembly:
         return behind_limit(array, plan.layout, plan.max_request, plan.raid10_chunks)
 
     def _volume(self, plan: VolumePlan) -> RaidController:
+        from ...model.controller.controller import RaidController
+
         array, firmware = self.devices[plan.name], self.firmwares[plan.controller]
         path = Path(tuple(self.links[link] for link in plan.links))
         volume = RaidController(self._engine, plan.name, array, plan.spec, firmware, path)
@@ -450,17 +474,26 @@ class Assembly:
     def _crypt(self, plan: CryptPlan) -> CryptDevice:
         engine, host, below, name = self._engine, self.host, self.devices[plan.on], plan.name
         if plan.settings is not None:
+            from ...model.crypt.dm_crypt import CryptPipeline
+
             return CryptPipeline(engine, below, host, plan.settings, name)
+        from ...model.crypt.cryptoloop import CryptDevice
+
         rate, threads, discards = plan.s_per_byte, plan.threads, plan.allow_discards
         return CryptDevice(engine, below, host, rate, threads=threads, name=name, allow_discards=discards)
 
     def _loop(self, plan: LoopPlan) -> LoopDevice:
+        from ...model.crypt.loop_device import LoopDevice
+
         cache = self.cache(self.devices[plan.on], plan.cache)
         loop = self.loops[plan.name] = LoopDevice(self._engine, self.host, cache, plan.s_per_byte, plan.name)
         return loop
 
     def _slices(self, plan: SlicesPlan) -> Slice | StripeArray | BioSplit:
         """A partition, or a logical volume: a clone of each I/O on one of its ranges, as the device mapper makes it."""
+        from ...model.memory.partition import Slice
+        from ...model.raid.striped.stripe import StripeArray
+
         slices = [Slice(self.devices[on], start, size, plan.name) for on, start, size in plan.slices]
         if plan.layout is None:
             return slices[0]

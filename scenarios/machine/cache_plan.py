@@ -10,7 +10,6 @@ import math
 
 from ...model.kernels import KernelSpec
 from ...model.layouts import Layout
-from ...model.memory.raw_cache import RawCacheSettings
 from ...model.memory.settings import PageCacheSettings
 from ...model.raid.base.io_limit import largest_request_bytes, optimal_request_bytes
 from ..description.scenario import ScenarioSpec
@@ -108,6 +107,8 @@ def cache_plan(
 
 def raw_cache_plan(scenario: ScenarioSpec, known: KernelSpec, on: str) -> RawCachePlan:
     """The cache of a raw device that dd works on."""
+    from ...model.memory.raw_cache import RawCacheSettings
+
     section, layout = known.cache, shown_layout(scenario, on)
     settings = RawCacheSettings(
         section.block_on(scenario.capacity(on)),

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...model.block.block_file import BlockFile
 from ...model.core.engine import Engine
 from ...model.core.errors import InputError
-from ...model.file_system import FileSystem
 from ...model.kernels import KernelSpec
 from ...model.links.link import Link
-from ...model.loads.dd import Dd
 from ...model.loads.direct_load import DirectLoad
-from ...model.memory.page_cache import PageCache
-from ...model.memory.partition import Partition
-from ...model.memory.raw_cache import RawCache
-from ...model.process.process import Mount
-from ...model.raid.parity_6_1.thread import ParityThread
 from ...model.schedulers import SCHEDULERS
 from ...model.tasks.cpu import Cpu
 from ...model.tasks.prices import NotedPrices
@@ -28,10 +21,18 @@ from ..workers.process_setup import allow_nesting
 from .assemble import Assembly, read_ahead
 from .cache_plan import cache_plan
 from .loads import FIRST_ISSUER, jobs_on, several_on
-from .network import Network
 from .observer import UNOBSERVED, Observer
 from .parts import DiskPlan, DriveQueuePlan, FaultsPlan, MountPlan, Part, QueuePlan, RawCachePlan
 from .plan import MachinePlan, Planning, device_parts, machine_plan, mount_plan
+
+# What only some machines have is imported where it is made.
+if TYPE_CHECKING:
+    from ...model.loads.dd import Dd
+    from ...model.memory.page_cache import PageCache
+    from ...model.memory.raw_cache import RawCache
+    from ...model.process.process import Mount
+    from ...model.raid.parity_6_1.thread import ParityThread
+    from .network import Network
 
 
 class BuiltMachine:
@@ -78,6 +79,8 @@ class BuiltMachine:
         self.locks = parts.locks
         self.network: Network | None = None
         if scenario.network is not None:
+            from .network import Network
+
             self.network = Network(self.engine, self.cpu, scenario.network, scenario.machine, scenario.path_length)
             for link in self.network.links:
                 observer.part(link)
@@ -214,6 +217,10 @@ class BuiltMachine:
         return replace(self.plan.planning, made=set(self._parts.devices))
 
     def _mount(self, plan: MountPlan) -> Mount:
+        from ...model.file_system import FileSystem
+        from ...model.memory.partition import Partition
+        from ...model.process.process import Mount
+
         self._parts.make(plan.parts)
         device = self._parts.devices[plan.on]
         self.observer.target(device)
@@ -239,6 +246,9 @@ class BuiltMachine:
         return Mount(system, cache)
 
     def _dd(self, number: int, target: Any, plan: RawCachePlan, workload: DdSpec) -> Dd:
+        from ...model.loads.dd import Dd
+        from ...model.memory.raw_cache import RawCache
+
         opened = read_ahead(plan.read_ahead)
         cache = RawCache(self.engine, self.host, target, plan.settings, self.memory, opened)
         issuer = FIRST_ISSUER + number

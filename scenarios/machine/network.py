@@ -14,12 +14,9 @@ from ...model.tasks.cpu import Cpu
 from ...model.tasks.host import Host
 from ...model.tasks.prices import Prices
 from ..description.machine import MachineSpec
-from ..description.network import NFS, PORT, NetworkSpec, client_name
+from ..description.network import CLIENTS_CPU, NFS, PORT, REQUESTS, THREADS, NetworkSpec, client_name
 from .links import built_link
 
-CLIENTS_CPU = "clients cpu"
-THREADS = "threads of the NFS server"
-REQUESTS = "requests outstanding"
 _ENDS = ("to the clients", "to the server")
 
 

@@ -8,23 +8,26 @@ one and has its name takes its place for whatever comes later: a drive's queue t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from ...model.controller.catalogue import ControllerSpec
-from ...model.crypt.dm_crypt import CryptSettings
-from ...model.drives.catalogue import AnyDrive
-from ...model.file_system import FileSystemSettings
-from ...model.kernels.queue_section import QueueSection
-from ...model.kernels.spec import Raid1Section, Raid10Section, SuperblockSection
-from ...model.layouts import Layout
-from ...model.memory.raw_cache import RawCacheSettings
-from ...model.memory.settings import PageCacheSettings
-from ...model.raid.metadata.bitmap_waits import MirrorWaits
-from ...model.raid.read_balance import BalanceOptions, Mirrors
-from ...model.raid.resync.settings import Action, ResyncSettings
-from ...model.raid.stripes.settings import ParitySettings
 from .lock_plan import LocksPlan
 from .slices_plan import SlicesPlan
+
+# A plan only holds what others make.
+if TYPE_CHECKING:
+    from ...model.controller.catalogue import ControllerSpec
+    from ...model.crypt.dm_crypt import CryptSettings
+    from ...model.drives.catalogue import AnyDrive
+    from ...model.file_system import FileSystemSettings
+    from ...model.kernels.queue_section import QueueSection
+    from ...model.kernels.spec import Raid1Section, Raid10Section, SuperblockSection
+    from ...model.layouts import Layout
+    from ...model.memory.raw_cache import RawCacheSettings
+    from ...model.memory.settings import PageCacheSettings
+    from ...model.raid.metadata.bitmap_waits import MirrorWaits
+    from ...model.raid.read_balance import BalanceOptions, Mirrors
+    from ...model.raid.resync.settings import Action, ResyncSettings
+    from ...model.raid.stripes.settings import ParitySettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...model.crypt.ciphers import cipher
-from ...model.crypt.dm_crypt import CryptSettings
 from ...model.disk.spec import DriveSpec
 from ...model.file_system import FileSystemSettings, on_array, with_log_on
 from ...model.kernels import KernelSpec, kernel
@@ -294,6 +293,8 @@ def _encrypted_parts(planning: Planning, name: str) -> Iterator[Part]:
     spec, cpu = scenario.encrypted[name], scenario.machine.cpu
     yield from device_parts(planning, spec.on)
     if spec.cipher is not None:
+        from ...model.crypt.dm_crypt import CryptSettings
+
         secret, section = cipher(spec.cipher), known.crypt
         cycle_s = scenario.path_length / cpu.clock
         settings = CryptSettings(

@@ -19,11 +19,10 @@ from ...model.kernels.releases import later
 from ...model.statistics.usage import CORE, DRIVES, HOST_MEMORY, LOCK, PLACES, PROGRAM, THREAD, Limit, Usage, limit
 from ..description.any_workload import LoadsSpec
 from ..description.machine import ControllerInstance, DriveInstance, LinkSpec, MachineSpec
-from ..description.network import PORT, NetworkSpec
+from ..description.network import CLIENTS_CPU, PORT, REQUESTS, THREADS, NetworkSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import MOST_OUTSTANDING, LoadSpec
 from ..machine.lock_plan import LocksPlan
-from ..machine.network import CLIENTS_CPU, REQUESTS, THREADS
 from ..machine.plan import machine_plan
 from ..running.base.prediction import Prediction
 from ..running.base.run import Run

@@ -25,12 +25,7 @@ from .base.prediction import Prediction
 from .base.run import Run
 from .base.sample import Sample, scale_for
 from .base.supply import supply
-from .dd_run import ReadRun, dd_seconds
-from .full_load import as_much_as_it_takes
-from .idle_run import IdleRun
 from .load_run import LoadRun
-from .phases import simulate_phases
-from .several_loads import loads_prediction
 from .summary import cpu_share, latency_figures, prediction_of, prices_read
 
 _LONGER = 4
@@ -102,19 +97,25 @@ def simulate(
 
 
 def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer) -> Prediction:
-    if isinstance(scenario.workload, LoadSpec):
+    # What runs another kind of workload is imported with the first of that kind.
+    if isinstance(scenario.workload, LoadSpec | LoadsSpec):
         part = partial(_load_prediction, sample=sample, observer=observer)
-        return simulate_phases(scenario, part, watch) if scenario.workload.phases else part(scenario, watch)
-    if isinstance(scenario.workload, LoadsSpec):
-        part = partial(_loads_prediction, observer=observer)
-        return simulate_phases(scenario, part, watch) if scenario.workload.phases else part(scenario, watch)
+        if isinstance(scenario.workload, LoadsSpec):
+            part = partial(_loads_prediction, observer=observer)
+        if not scenario.workload.phases:
+            return part(scenario, watch)
+        from .phases import simulate_phases
+
+        return simulate_phases(scenario, part, watch)
     if isinstance(scenario.workload, ProgramsSpec):
         return _program_prediction(scenario, sample, watch, observer)
     if isinstance(scenario.workload, FioSpec):
-        from .fio_run import fio_prediction  # the rest of fio is loaded with it
+        from .fio_run import fio_prediction
 
         return fio_prediction(scenario, scenario.workload, watch, observer)
     if isinstance(scenario.workload, IdleSpec):
+        from .idle_run import IdleRun
+
         idle = IdleRun(BuiltMachine(scenario, observer=observer), scenario.workload)
         watch(idle)
         idle.run()
@@ -145,6 +146,8 @@ def _program_prediction(
 def _dd_prediction(
     scenario: ScenarioSpec, dd: DdSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer
 ) -> Prediction:
+    from .dd_run import ReadRun, dd_seconds
+
     total, bound = dd.size * len(dd.targets), supply(scenario, dd.targets, dd.direction)
     run, seconds = dd_seconds(scenario, dd, sample, watch, observer)
     for _ in range(_LONGER_SAMPLES):
@@ -182,12 +185,16 @@ def _load_prediction(
 
 
 def _loads_prediction(scenario: ScenarioSpec, watch: Callable[[Run], None], observer: Observer) -> Prediction:
+    from .several_loads import loads_prediction
+
     assert isinstance(scenario.workload, LoadsSpec)
     return loads_prediction(scenario, scenario.workload, watch, observer)
 
 
 def _most_served(scenario: ScenarioSpec, after_s: float, watch: Callable[[Run], None], sample: Sample) -> Prediction:
     """What the devices serve of a load that is far too much: its I/Os with as many users as keep them busy."""
+    from .full_load import as_much_as_it_takes
+
     prediction = _load_prediction(as_much_as_it_takes(scenario), watch, sample, UNOBSERVED)
     served = sum_in_order(prediction.iops.values())
     note = (

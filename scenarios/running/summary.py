@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from ...model.core.exact_sums import sum_in_order
 from ...model.statistics import bottleneck
 from ...model.tasks.prices import NotedPrices
-from ..machine.assemble import Drive, Queue
 from .base.prediction import DriveActivity, Prediction
 from .base.run import Run
 from .base.wear import wear
+
+if TYPE_CHECKING:
+    from ..machine.drives import Drive, Queue
 
 PERCENTILE_FIGURES = {"p50_seconds": "p50_s", "p90_seconds": "p90_s", "p99_seconds": "p99_s", "p999_seconds": "p99.9_s"}
 """Figures of latency beside the mean, and what :attr:`Prediction.latencies` calls them."""

@@ -10,7 +10,7 @@ Where a device puts work aside (md's thread, rows that gather), for what it is g
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...compiled.loader import PURE, in_use
 from ...model.block.request_queue import RequestQueue
@@ -32,9 +32,11 @@ from ...model.raid.parity_6_1.stripe_handler import StripeHandler
 from ...model.raid.parity_until_4_0.daemon import ParityDaemon
 from ...model.solid_state.drive import SolidState
 from ...model.tasks.host import Host
-from ..machine.assemble import Drive
 from .causes import Causes, Frame, kind_of, op_of, union
 from .events import Command, ControllerCommand, CpuWork, Transfer
+
+if TYPE_CHECKING:
+    from ..machine.drives import Drive
 
 _SAME = 1e-9
 """Two sums of the same times differ by no more than this share of them."""

@@ -16,11 +16,11 @@ from ..running.base.sample import Sample
 from ..running.simulate import simulate
 from ..workers.from_source import done_from_source
 from .causes import RecordedError
-from .events import DEFAULT_IOS, Command, ControllerCommand, CpuWork, LogicalIO, Transfer
+from .events import Command, ControllerCommand, CpuWork, LogicalIO, Transfer
+from .length import DEFAULT_IOS
 from .recorder import Recorder
 
 __all__ = [
-    "DEFAULT_IOS",
     "Command",
     "ControllerCommand",
     "CpuWork",

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....model.raid.resync.thread import Resync
-from ....model.solid_state.drive import SolidState
 from ....model.statistics import LatencyHistogram, Usage
 from ....model.statistics.usage import CORE, DISK, LOCK, SATURATED, SSD, THREAD, WayUsage, link_usage
-from ...machine.assemble import Drive
+from ...machine.drives import is_solid_state
 from ...machine.machine import BuiltMachine
 from ...machine.observer import UNOBSERVED
 from .prediction import LatencyBins, RebuildProgress
 from .sample import Sample
+
+if TYPE_CHECKING:
+    from ...machine.drives import Drive
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 _PARTS = {"dies": "flash dies", "channels": "flash channels"}
@@ -179,7 +181,7 @@ def latency_summary(latencies: LatencyHistogram) -> dict[str, float]:
 def drive_usage(drive: Drive, span: float) -> Usage:
     """What a drive did in `span` seconds; a solid-state drive is as busy as its busiest part."""
     waiting, moved = drive.latency_s / span, drive.read_bytes + drive.write_bytes
-    if not isinstance(drive, SolidState):
+    if not is_solid_state(drive):
         busy = min(1.0, drive.busy_s / span)
         return Usage(drive.name, DISK, busy, waiting, drive.reads, drive.writes, moved)
     parts = [(each.kind.removeprefix("drive's "), each.utilization) for each in drive.usages(span)]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ....model.core.exact_sums import sum_in_order
-from ....model.solid_state.drive import SolidState
-from ....model.solid_state.standing_load import can_stand, stands
 from ...description.arrays import ArraySpec
 from ...description.workloads import LoadSpec
-from ...machine.assemble import Drive
+from ...machine.drives import is_solid_state
 from ...machine.machine import BuiltMachine
+
+if TYPE_CHECKING:
+    from ....model.solid_state.drive import SolidState
+    from ...machine.drives import Drive
 
 _FIRST_S = 1e-4
 _FIRST_IOS = 1500
@@ -55,9 +57,13 @@ class SlowStores:
     def __init__(self, machine: BuiltMachine, workloads: Sequence[LoadSpec]) -> None:
         self._machine = machine
         self._workloads = workloads
-        self._ssds = [disk for disk in machine.disks.values() if isinstance(disk, SolidState)]
+        self._ssds = [disk for disk in machine.disks.values() if is_solid_state(disk)]
         writes = any(each.read_share < 1.0 for each in workloads)
-        self._standing = [disk for disk in self._ssds if can_stand(disk)] if writes else []
+        self._standing: list[SolidState] = []
+        if writes and self._ssds:
+            from ....model.solid_state.standing_load import can_stand
+
+            self._standing = [disk for disk in self._ssds if can_stand(disk)]
 
     @property
     def filling_ios(self) -> int:
@@ -89,6 +95,8 @@ class SlowStores:
             seconds = engine.now * len(drives)
             read_rate = sum(drive.read_bytes for drive in drives) / seconds
             write_rate = sum(drive.write_bytes for drive in drives) / seconds
+            from ....model.solid_state.standing_load import stands
+
             for drive in drives:
                 stands(drive, engine, read_rate, write_rate)
 
@@ -113,7 +121,7 @@ def _held(drive: Drive) -> int:
     Below that it goes up and down by a program at a time, which no load notices.
     """
     dirty = drive.dirty_bytes
-    return dirty if not isinstance(drive, SolidState) or 2 * dirty >= drive.spec.write_buffer else 0
+    return dirty if not is_solid_state(drive) or 2 * dirty >= drive.spec.write_buffer else 0
 
 
 def _filling_ios(workload: LoadSpec, drives: Iterable[SolidState]) -> int:

@@ -21,12 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....model.core.exact_sums import sum_in_order
-from ....model.solid_state.drive import SolidState
 from ....model.solid_state.spec import SolidStateSpec
 from ....model.solid_state.steady_state import write_amplification
+from ...machine.drives import is_solid_state
+
+if TYPE_CHECKING:
+    from ....model.solid_state.drive import SolidState
+    from ...machine.drives import Drive
 
 WARRANTY_YEARS = 5.0
 """Years that drive writes a day are over: the warranty of drives for servers, and of most others."""
@@ -75,7 +79,7 @@ class DriveWear:
         return {**asdict(self), "years": self.years, "drive_writes_per_day": self.drive_writes_per_day}
 
 
-def wear(drives: Iterable[object], span: float) -> tuple[DriveWear, ...]:
+def wear(drives: Iterable[Drive], span: float) -> tuple[DriveWear, ...]:
     """The wear of those drives that are solid state, were written, and have an endurance; the shortest life first.
 
     Parameters
@@ -95,7 +99,7 @@ def wear(drives: Iterable[object], span: float) -> tuple[DriveWear, ...]:
             each.spec.capacity,
         )
         for each in drives
-        if isinstance(each, SolidState) and each.write_bytes and each.spec.endurance is not None and span > 0
+        if is_solid_state(each) and each.write_bytes and each.spec.endurance is not None and span > 0
     ]
     return tuple(sorted(found, key=lambda each: each.years))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,10 +16,12 @@ from raidsim.model.files.description_errors import validate
 from raidsim.model.schedulers import Anticipatory, Bfq, Cfq, Deadline, Kyber, MqDeadline
 from raidsim.model.statistics.usage import bottleneck
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.machine.assemble import Queue
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import machine_document
+
+if TYPE_CHECKING:
+    from raidsim.scenarios.machine.drives import Queue
 
 DISK, SATA, NVME = "WD5000AAKS", "Samsung-870-EVO-1TB", "Samsung-PM9A3-3840GB"
 
