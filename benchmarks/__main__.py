@@ -100,6 +100,7 @@ def main(arguments: list[str] | None = None) -> None:
         for table in tables.print_all():
             print(table, flush=True)
     elif given.startup:
+        print(startup.starts_as_text(startup.starts()), end="\n\n")
         print(startup.as_text(startup.measure()))
     elif given.long_run:
         run = long_run.long_run(100_000_000 if given.long else 1_000_000)
