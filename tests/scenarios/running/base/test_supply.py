@@ -99,7 +99,7 @@ def test_a_rate_beyond_the_bound_makes_the_sample_longer(monkeypatch: pytest.Mon
         return run, seconds / (10 if len(asked) <= wrong else 1)
 
     real = dd_run.dd_seconds
-    monkeypatch.setattr("raidsim.scenarios.running.simulate.dd_seconds", too_fast)
+    monkeypatch.setattr(dd_run, "dd_seconds", too_fast)
     spec = scenario(direction="write", block_size=4096)
     wrong = 1
     assert not simulate(spec, QUICK).notes
