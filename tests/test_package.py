@@ -29,7 +29,6 @@ ONE_IDEA = {
     "model/disk/hard_disk.py": "one drive: a step of a command a method; its parts are other files",
     "model/disk/media.py": "one timeline of the head: each method continues what the ones before it left",
     "model/core/extents.py": "one set of bytes, by how many extents it has: one, a list of them, lists",
-    "model/file_system/file_system.py": "one file system: an operation a method; where things lie is in other files",
     "model/links/link.py": "one ledger of reserved bus time, and the kinds of link that book in it",
     "model/raid/parity/array.py": "one array: reads, writes, flushes and resync of a level, each in other files",
     "model/raid/parity_6_1/stripe_handler.py": "one state machine: stripe heads from a write to its answer",

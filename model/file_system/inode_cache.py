@@ -12,8 +12,7 @@ from ..memory.page_cache import PageCache
 from ..tasks.cpu import Account
 from .inodes import Inodes
 from .metadata import Metadata
-from .names import Names
-from .nodes import Directory, File
+from .nodes import Directory, File, Names
 from .settings import FileSystemSettings
 
 Node = File | Directory

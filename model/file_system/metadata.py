@@ -33,7 +33,7 @@ class Metadata:
         Blocks that were not in memory.
     """
 
-    __slots__ = ("_block", "_cache", "_groups", "_in_pieces", "_settings", "journal", "reads")
+    __slots__ = ("_block", "_cache", "_groups", "_in_pieces", "_losses", "_settings", "_settled", "journal", "reads")
 
     def __init__(self, cache: PageCache, journal: Journal, settings: FileSystemSettings, groups: Groups) -> None:
         self._cache = cache
@@ -43,6 +43,9 @@ class Metadata:
         self._in_pieces = bool(settings.space_header)
         self.journal = journal
         self.reads = 0
+        # Blocks that are in memory and whose use changes nothing, until something is lost of the device's pages.
+        self._settled: set[int] = set()
+        self._losses = 0
 
     def in_memory(self, address: int) -> bool:
         """Whether the block need not be read."""
@@ -60,16 +63,30 @@ class Metadata:
 
     def read(self, addresses: list[int], by: Account, begin: int = 0) -> Waits:
         """Read those blocks, from the one with number `begin` on, that are not in memory, one after the other."""
-        block, file, pages = self._block, self._cache.device_file, self._cache.pages
+        block = self._block
         number = begin
         while number < len(addresses):
             address = addresses[number]
             address -= address % block
             number += 1
-            if not self.in_memory(address):
+            if not self._used(address):
                 return self._read(address, addresses, number, by)
-            pages.used(file, address, address + block)
         return NOTHING
+
+    def _used(self, address: int) -> bool:
+        """Use a block, if it is in memory; returns whether it is."""
+        file, pages = self._cache.device_file, self._cache.pages
+        settled = self._settled
+        if file.losses != self._losses:
+            settled.clear()
+            self._losses = file.losses
+        elif address in settled:
+            return True
+        if not self.in_memory(address):
+            return False
+        if pages.used(file, address, address + self._block) and self._cached(address, self._block):
+            settled.add(address)
+        return True
 
     def _read(self, address: int, addresses: list[int], begin: int, by: Account) -> Generator[Any, Any, None]:
         """Read a block that is not in memory, and then what is not of `addresses` from number `begin` on."""
@@ -131,9 +148,8 @@ class Metadata:
         """Change one block, as :meth:`change` does."""
         block = self._block
         start = address - address % block
-        if not self.in_memory(start):
+        if not self._used(start):
             return self.change([address], [], by)
-        self._cache.pages.used(self._cache.device_file, start, start + block)
         addresses = [address]
         if self._held_back(addresses):
             return self._change(NOTHING, addresses, by)

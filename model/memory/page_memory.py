@@ -109,16 +109,20 @@ class PageMemory:
             self._reclaim()
         return new
 
-    def used(self, file: PagedFile, start: int, end: int) -> None:
-        """[start, end) of `file`, which is in memory, has been used."""
+    def used(self, file: PagedFile, start: int, end: int) -> bool:
+        """[start, end) of `file`, which is in memory, has been used; returns whether that has changed nothing.
+
+        A further use changes nothing either, until something is lost of the file (:attr:`.PagedFile.losses`).
+        """
         once = file.once
         if once.run_from(start) >= end and file.active.run_from(start) >= end:
-            return
+            return True
         for at, stop, before in once.parts(start, end):
             if before:
                 self._activate(file, at, stop)
             else:
-                file.once.add(at, stop)
+                once.add(at, stop)
+        return False
 
     def _activate(self, file: PagedFile, start: int, end: int) -> None:
         """Pages that were used before are used again: those on the inactive list change over, and are as new there."""
@@ -138,6 +142,7 @@ class PageMemory:
 
     def _drop(self, file: PagedFile, start: int, end: int) -> int:
         """Pages are not in memory any more; returns their bytes."""
+        file.losses += 1
         gone = file.cached.remove(start, end)
         self.held -= gone
         self._active_bytes -= file.active.remove(start, end)
@@ -208,6 +213,7 @@ class PageMemory:
                 if self._second_chance:
                     self._go_round(run)
                 else:
+                    run.file.losses += 1
                     self._active_bytes -= run.file.active.remove(run.start, run.end)
                     inactive.append(run)
             if not inactive:
@@ -230,6 +236,7 @@ class PageMemory:
         """Active pages that were used stay, and those that were not go back, where one use makes them active again."""
         file = run.file
         file.listed_runs -= 1
+        file.losses += 1
         for start, end, is_active in file.active.parts(run.start, run.end):
             if not is_active:
                 continue

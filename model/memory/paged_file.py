@@ -100,6 +100,8 @@ class PagedFile:
         Under write-back.
     listed_runs
         Runs of it on the lists of the page memory.
+    losses
+        How often pages of it have left memory or the active list, or have to be used again.
     dirtied_at
         When it last became dirty (s); meaningless while it is clean.
     cursor
@@ -120,6 +122,7 @@ class PagedFile:
         "dirtied_at",
         "extents",
         "listed_runs",
+        "losses",
         "name",
         "size",
         "writing_bytes",
@@ -129,7 +132,7 @@ class PagedFile:
         self.name = name
         self.size = size
         self.extents = ExtentMap()
-        self.listed_runs = 0
+        self.listed_runs = self.losses = 0
         self.writing_bytes = 0
         self.dirtied_at = 0.0
         self.cursor = 0

@@ -22,7 +22,7 @@ from raidsim.model.file_system import (
     file_system_settings,
     file_system_sources,
 )
-from raidsim.model.file_system.names import Names
+from raidsim.model.file_system.nodes import Names
 from raidsim.model.memory.dirty_memory import DirtyLimits, DirtyMemory
 from raidsim.model.memory.page_cache import PageCache
 from raidsim.model.memory.page_memory import PageMemory
