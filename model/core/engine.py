@@ -22,12 +22,66 @@ from simpy.events import NORMAL, URGENT, AllOf, AnyOf, Event, Process, Timeout
 from .random_streams import RandomStreams
 from .request import Completion, Request
 from .search import left_of_float, right_of_float
-from .timed import Timed, TimedCall, TimedEvent, nothing
+from .timed import Pause, Timed, TimedCall, TimedEvent, nothing
 
 _KEPT: Final = 256
 """Entries of the queue that have happened are removed when there are this many of them."""
 _PAST: Final = TimedCall(nothing)
 """Stands where an entry was that has happened."""
+
+
+def _stop(_: object) -> None:
+    raise StopSimulation(None)
+
+
+class _Resumption:
+    """Goes on with a process when what it waits for has happened.
+
+    It does what ``Process._resume`` of SimPy does: compiled, in less time than most steps of a process take.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    process, generator
+        The process, and what it does.
+    """
+
+    __slots__ = ("_engine", "_process", "_send")
+
+    def __init__(self, engine: Engine, process: Any, generator: Generator[Any, Any, Any]) -> None:
+        self._engine = engine
+        self._process = process
+        self._send = generator.send
+
+    def resume(self, event: Any) -> None:
+        """Take the process to the next event that it has to wait for, or to its end."""
+        engine, process = self._engine, self._process
+        engine._active_proc = process
+        while event._ok:
+            try:
+                event = self._send(event._value)
+            except StopIteration as end:
+                self._end(True, end.value)
+                return
+            except BaseException as failure:
+                self._end(False, failure)
+                return
+            callbacks = event.callbacks
+            if callbacks is not None:
+                callbacks.append(process._resume)
+                process._target = event
+                engine._active_proc = None
+                return
+        Process._resume(process, event)  # the process is told that the event has failed
+
+    def _end(self, ok: bool, value: Any) -> None:
+        """The process is over: whoever waits for it has its value, or its failure."""
+        engine, process = self._engine, self._process
+        del process._resume  # which holds the process
+        process._ok, process._value, process._target = ok, value, None
+        engine.schedule(process)
+        engine._active_proc = None
 
 
 class Engine:
@@ -141,10 +195,18 @@ class Engine:
         environment: Any = self
         return Timeout(environment, delay, value)
 
+    def pause(self, delay: float) -> Pause:
+        """What a process waits for during `delay` (s), in the order in which a timeout would happen."""
+        pause = Pause()
+        self.insert(self._now + delay, pause)
+        return pause
+
     def process(self, generator: Generator[Any, Any, Any]) -> Process:
         """Start a SimPy process."""
         environment: Any = self
-        return Process(environment, generator)
+        process: Any = Process(environment, generator)
+        process._resume = _Resumption(self, process, generator).resume
+        return process  # type: ignore[no-any-return]
 
     def spawn(self, generator: Generator[Any, Any, Any]) -> Process:
         """Start a SimPy process."""
@@ -173,12 +235,16 @@ class Engine:
         self._head = head + 1
         entry.happen()
 
-    def run(self, until: float | Event | None = None) -> Any:
+    def run(self, until: float | Event | Pause | None = None) -> Any:
         """Run until no event is left, until the event `until` has happened (its value is returned), or to that time.
 
         It does what SimPy's does.
         """
-        if until is not None:
+        if isinstance(until, Pause):
+            if until.callbacks is None:
+                return None
+            until.callbacks.append(_stop)
+        elif until is not None:
             if not isinstance(until, Event):
                 at = float(until)
                 if at <= self._now:

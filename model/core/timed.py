@@ -67,5 +67,23 @@ class TimedEvent(Timed):
             raise failure from event._value
 
 
+class Pause(Timed):
+    """What a process waits for with ``yield`` until some time: a timeout of SimPy without a value, but one object."""
+
+    __slots__ = ("_ok", "_value", "callbacks")
+
+    def __init__(self) -> None:
+        self.callbacks: list[Callable[[Any], object]] | None = []
+        self._ok = True
+        self._value: Any = None
+
+    def happen(self) -> None:
+        """Resume whoever waits."""
+        callbacks, self.callbacks = self.callbacks, None
+        if callbacks is not None:
+            for callback in callbacks:
+                callback(self)
+
+
 def nothing(_: object) -> None:
     """What a canceled call does."""

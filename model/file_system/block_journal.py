@@ -115,7 +115,10 @@ class BlockJournal(Journal):
         shadow, committing, taken = self._shadow, self._committing, self._running.blocks
         if shadow is None or shadow.fired or committing is None:
             return None
-        return shadow if any(each in committing.blocks and each not in taken for each in addresses) else None
+        for each in addresses:
+            if each in committing.blocks and each not in taken:
+                return shadow
+        return None
 
     def change(self, addresses: Iterable[int], times: bool = False) -> None:
         running = self._running

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, Literal, NamedTuple
 
@@ -48,17 +47,26 @@ class SizeClass(NamedTuple):
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
 class Tree:
     """Directories and files, in the order in which they are archived.
 
-    Attributes
+    Parameters
     ----------
     entries
         For each directory its path and its files; once more for those files that come after a subdirectory.
     """
 
-    entries: tuple[tuple[str, tuple[TreeFile, ...]], ...]
+    __slots__ = ("_hashed", "entries")
+
+    def __init__(self, entries: tuple[tuple[str, tuple[TreeFile, ...]], ...]) -> None:
+        self.entries = entries
+        self._hashed: Tree | None = None  # made when it is asked for, and then for all processes that list it
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tree) and self.entries == other.entries
+
+    def __hash__(self) -> int:
+        return hash(self.entries)
 
     @property
     def directories(self) -> int:
@@ -111,6 +119,11 @@ class Tree:
 
     def hashed(self) -> Tree:
         """The same tree in the order of a hash of the names: files in no order, subdirectories between them."""
+        if self._hashed is None:
+            self._hashed = Tree(self._in_order_of_hash())
+        return self._hashed
+
+    def _in_order_of_hash(self) -> tuple[tuple[str, tuple[TreeFile, ...]], ...]:
         inside: dict[str, list[str | TreeFile]] = {path: [] for path, _ in self.entries}
         for path, files in self.entries:
             inside[path] += files
@@ -135,7 +148,7 @@ class Tree:
                 entries.append((directory, tuple(run)))
 
         walk(self.entries[0][0])
-        return Tree(tuple(entries))
+        return tuple(entries)
 
     def most_entries(self) -> int:
         """Files and directories in the largest directory."""
@@ -224,9 +237,11 @@ def _archive(tree: Tree) -> Iterator[_Piece]:
         yield record
 
 
-def tar_extract(tree: Tree, archive: str = "tree.tar", pipe: bool = False) -> Iterator[Operation]:
-    """``tar -xf ARCHIVE``: from a file, or from a pipe of that name."""
+def tar_extract(tree: Tree, archive: str = "tree.tar", pipe: bool = False, opened: bool = True) -> Iterator[Operation]:
+    """``tar -xf ARCHIVE``: from a file, or from a pipe of that name; one that is not `opened` it opens and closes."""
     read = 0
+    if not opened:
+        yield Operation(_OPEN, archive, flags="O_RDONLY")
     for piece in _archive(tree):
         what, path = piece.what, piece.path
         if what == "record":
@@ -242,6 +257,8 @@ def tar_extract(tree: Tree, archive: str = "tree.tar", pipe: bool = False) -> It
             for kind in _ATTRIBUTES:
                 yield Operation(kind, path)
             yield Operation(_CLOSE, path)
+    if not opened:
+        yield Operation(_CLOSE, archive)
 
 
 def tar_create(tree: Tree, archive: str = "tree.tar", pipe: bool = False) -> Iterator[Operation]:

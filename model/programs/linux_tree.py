@@ -54,6 +54,7 @@ def measured_tree() -> TreeShape:
     return load_spec(TreeShape, _FILE)
 
 
+@lru_cache(maxsize=4)
 def linux_2_6_13(files: int | None = None, size: int | None = None, root: str = "linux-2.6.13") -> Tree:
     """The tree of Linux 2.6.13.
 

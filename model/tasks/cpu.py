@@ -19,9 +19,9 @@ from heapq import heapreplace
 from typing import Any, Final
 
 from mypy_extensions import mypyc_attr
-from simpy.events import Event
 
 from ..core.engine import Engine
+from ..core.timed import Pause
 
 QUANTUM_S: Final = 0.001
 """CPU time that a process may owe before it is charged: short calls are charged together."""
@@ -114,7 +114,7 @@ class Cpu:
         """When that core is free (s), or the first of all."""
         return self.free_from if core is None else self._free[core]
 
-    def run(self, seconds: float, core: int | None = None) -> Event:
+    def run(self, seconds: float, core: int | None = None) -> Pause:
         """Use `seconds` of one core on behalf of a program; the event fires when it has had them.
 
         Kernel work that interrupts the run is paid for by the next run on that core. A program that stays on a
@@ -122,7 +122,7 @@ class Cpu:
         """
         self.busy_s += seconds
         now = self._engine._now
-        return self._engine.timeout(self._free[self._use(seconds, core, now)] - now)
+        return self._engine.pause(self._free[self._use(seconds, core, now)] - now)
 
     def run_then(self, seconds: float, core: int | None, then: Callable[[Any], object]) -> None:
         """Use `seconds` of one core as :meth:`run` does, and call ``then(event)`` after them."""

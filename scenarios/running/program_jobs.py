@@ -277,16 +277,8 @@ def _tree(spec: TreeSpec, scale: int) -> Tree:
 
 def _extract(step: ExtractStep, setting: Setting) -> tuple[Job, Figures]:
     archive = IN_MEMORY + "tree.tar" if step.archive is None else step.archive
-    operations = tar_extract(_tree(step.tree, setting.scale), archive)
-    if step.archive is not None:
-        operations = _with_open(operations, archive)
+    operations = tar_extract(_tree(step.tree, setting.scale), archive, opened=step.archive is None)
     return Job(operations, file_bytes=step.tree.bytes // setting.scale), _none
-
-
-def _with_open(operations: Iterator[Operation], archive: str) -> Iterator[Operation]:
-    yield Operation(Kind.OPEN, archive, flags="O_RDONLY")
-    yield from operations
-    yield Operation(Kind.CLOSE, archive)
 
 
 def _copy_tree(step: CopyTreeStep, setting: Setting) -> tuple[Job, Figures]:

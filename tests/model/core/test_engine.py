@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Generator
 from functools import partial
 from typing import Any
@@ -109,3 +110,81 @@ def test_threads_of_a_machine_have_numbers_of_their_own() -> None:
     assert [engine.thread_issuer(PARITY_THREADS) for _ in range(3)] == [-16, -17, -18]
     assert engine.thread_issuer(CRYPT_THREADS) == CRYPT_THREADS
     assert other.thread_issuer(PARITY_THREADS) == PARITY_THREADS
+
+
+def test_a_pause_happens_where_a_timeout_would() -> None:
+    """Protects the order of what is due at one time: a pause comes between timeouts as it was asked for, one event."""
+    engine, seen = Engine(), []
+
+    def waits(name: str, event: Any) -> Generator[Any, Any, None]:
+        yield event
+        seen.append((engine.now, name))
+
+    before = engine.scheduled_events
+    events = [engine.timeout(1.0), engine.pause(1.0), engine.timeout(1.0), engine.pause(0.5)]
+    assert engine.scheduled_events == before + len(events)
+    for number, event in enumerate(events):
+        engine.spawn(waits(str(number), event))
+    engine.run()
+    assert seen == [(0.5, "3"), (1.0, "0"), (1.0, "1"), (1.0, "2")]
+
+
+def test_a_run_ends_with_a_pause() -> None:
+    """Protects whoever waits from outside for CPU time: the run stops there, and at once if it is over."""
+    engine, seen = Engine(), list[Any]()
+    engine.call_at(2.0, seen.append)
+    pause = engine.pause(1.0)
+    assert engine.run(pause) is None
+    assert (engine.now, seen) == (1.0, [])
+    assert engine.run(pause) is None
+    assert engine.now == 1.0
+
+
+def test_a_process_ends_as_one_of_simpy_does() -> None:
+    """Protects those who wait for a process: they have its value, or its failure, and it goes on past what is over."""
+    engine = Engine()
+
+    def answer() -> Generator[Any, Any, int]:
+        over = engine.pause(1.0)
+        yield over
+        yield over
+        return 42
+
+    def fails() -> Generator[Any, Any, None]:
+        yield engine.pause(1.0)
+        raise KeyError("broken")
+
+    def waits(other: Any) -> Generator[Any, Any, str]:
+        try:
+            yield other
+        except KeyError as error:
+            return str(error)
+        return "nothing"
+
+    assert engine.run(engine.spawn(answer())) == 42
+    assert engine.run(engine.spawn(waits(engine.spawn(fails())))) == "'broken'"
+    with pytest.raises(KeyError, match="broken"):
+        engine.run(engine.spawn(fails()))
+
+
+def test_a_process_that_is_over_holds_nothing() -> None:
+    """Protects memory: a process and what resumes it hold each other only while it runs."""
+    engine, there = Engine(), []
+
+    class Held:
+        """What a process has."""
+
+        def __del__(self) -> None:
+            there.append("gone")
+
+    def short(held: Held) -> Generator[Any, Any, None]:
+        yield engine.pause(1.0)
+
+    gc.collect()
+    gc.disable()
+    try:
+        engine.spawn(short(Held()))
+        engine.run(2.0)
+        assert there == ["gone"]
+    finally:
+        gc.enable()

@@ -499,6 +499,21 @@ def test_without_order_or_journal_nothing_is_forced() -> None:
     assert committed("ext2").device.addresses(WRITE) == []
 
 
+def test_a_block_that_is_used_often_is_read_again_when_it_is_lost() -> None:
+    """Protects cold metadata: what is remembered of a block in memory ends when its page goes; and counter-test."""
+    machine = Machine("ext2")
+    metadata, address = machine.system.metadata, GIB
+
+    def reads() -> int:
+        before = metadata.reads
+        machine.do(metadata.read([address], machine.program))
+        return metadata.reads - before
+
+    assert [reads() for _ in range(5)] == [1, 0, 0, 0, 0]
+    machine.pages.forget(machine.cache.device_file)
+    assert [reads() for _ in range(2)] == [1, 0]
+
+
 def test_operations_do_not_wait_for_a_commit_but_for_a_full_journal() -> None:
     """Protects the running transaction: creates take only their CPU time until the journal is full, where blocks are
     copied to be written to it.
