@@ -79,21 +79,15 @@ class LogItems:
             return self._size_of_names(item, *names)
         node, record = self._nodes.get(item), self._settings.record
         if isinstance(node, Directory):
-            return record + _REGION + self._map_of(node)
+            names_bytes = _INLINE + self._settings.inline_directory - node.rooms[0] if node.inline else 0
+            return record + _REGION + names_bytes
         if node is not None:
-            extents = min(len(node.extents), self._settings.map_first)
-            return record + (_REGION + extents * self._settings.inode_extent if extents else 0)
+            return record + (_REGION if node.extents else 0)
         if self._groups.cluster_at(item) is not None:
             return _NEW_CHUNK * self._settings.block // self._settings.inode_chunk if item in self._new else record
         if self._groups.pieces_at(item):
             return _ROOTS * (_BUFFER + _REGION + _PIECE) + (_UNLINKED if item in self._unlinked else 0)
         return _BUFFER + _REGION + _PIECE
-
-    def _map_of(self, directory: Directory) -> int:
-        """Bytes of a directory's inode that hold its names, or say where they are."""
-        if directory.inline:
-            return _INLINE + self._settings.inline_directory - directory.rooms[0]
-        return len(directory.blocks) * self._settings.inode_extent
 
     def _size_of_names(self, item: int, directory: Directory, block: int) -> int:
         if not directory.counts[block]:

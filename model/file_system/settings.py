@@ -64,8 +64,6 @@ class FileSystemSettings(Spec):
     orphan_list: bool = False
     """If true, removing a file changes the superblock, the first block, which begins the list of files without a name
     whose blocks are not free yet."""
-    inode_extent: Size = 0
-    """Bytes that a journal of records adds to an inode for each extent of its file."""
     inline_directory: Size = 0
     """Bytes of entries that a directory keeps in its inode; one with more has blocks. 0: it always has blocks."""
     directories: Literal["emptiest", "orlov", "rotor", "inherit"]
