@@ -155,7 +155,7 @@ class ClosedLoad(DirectLoad):
                 self._submit_batch()
             self._running = False
         elif self._may_work():
-            if self._finished:
+            if self._reaped:
                 self._woken_s = self._wake_s
             self._work()
         else:
