@@ -130,13 +130,6 @@ def disk_load(name: str) -> Load:
     return Load(engine, disk, [disk], random_draws(engine, disk.capacity, 4096, 0.0), 4096)
 
 
-def sequential_disk_load() -> Load:
-    """One drive, one stream of 64 KiB reads."""
-    engine = Engine()
-    disk = HardDisk(engine, hard_disk(DRIVE), "sda")
-    return Load(engine, disk, [disk], sequential_draws(READ, disk.capacity, 64 << 10), 64 << 10, outstanding=1)
-
-
 def _disks(engine: Engine, count: int, write_cache: bool = True) -> list[HardDisk]:
     spec = hard_disk(DRIVE) if write_cache else hard_disk(DRIVE).with_values(write_cache=False)
     return [HardDisk(engine, spec, f"sd{'abcdefgh'[i]}") for i in range(count)]
