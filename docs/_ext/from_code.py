@@ -13,6 +13,8 @@ Directives:
     List the tables of a store of results, and the formats of traces.
 `effects`
     Lists the effects of `effects.yaml`, measured and modeled, with their ratio.
+`mechanisms`
+    Lists the optional mechanisms by the reason for which they are in the model, from `mechanisms.yaml`.
 `fio-options`
     Lists what becomes of every option and engine of fio.
 `modules`
@@ -277,6 +279,17 @@ class Effects(SphinxDirective):
         return self.parse_text_to_nodes(table(head, rows))
 
 
+class Mechanisms(SphinxDirective):
+    """Lists optional mechanisms, and why each is there or is not any more."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """A row for each mechanism of one reason."""
+        found = yaml.safe_load((ROOT / "docs" / "mechanisms.yaml").read_text(encoding="utf-8"))[self.arguments[0]]
+        return self.parse_text_to_nodes(table(("mechanism", ""), [(f"`{name}`", why) for name, why in found.items()]))
+
+
 MODELED_ENGINES = {"sync", "async", "null"}
 """Kinds of engines of fio that are simulated."""
 
@@ -356,6 +369,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("result-tables", ResultTables)
     app.add_directive("trace-formats", TraceFormats)
     app.add_directive("effects", Effects)
+    app.add_directive("mechanisms", Mechanisms)
     app.add_directive("fio-options", FioOptions)
     app.add_directive("modules", Modules)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
