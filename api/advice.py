@@ -14,12 +14,28 @@ from ..scenarios.advice import advice as answers
 from ..scenarios.advice.standings import Standings
 from ..scenarios.advice.verdict import Verdict
 from ..scenarios.designs.requirement import DEFAULT_LEVELS, RequirementSpec, read_requirement
+from .answer.tree import Answer
 from .base import Drawn, processes
 from .scenario import Scenario
 from .support.progress import progress_share
+from .tables.advice_document import document
+from .tables.advise import advice_answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+__all__ = [
+    "OFFERED_LEVELS",
+    "Advice",
+    "Design",
+    "Requirement",
+    "Standings",
+    "advise",
+    "advise_on",
+    "read_requirement",
+    "requirement_of",
+]
+
 
 OFFERED_LEVELS = tuple(choice.level for choice in DEFAULT_LEVELS)
 """RAID levels that a requirement considers unless it names others."""
@@ -116,7 +132,7 @@ class Advice(Drawn):
     def _designs(self, verdicts: Any) -> tuple[Design, ...]:
         return tuple(Design(each, self.found.requirement) for each in verdicts)
 
-    def _figure(self) -> Figure:
+    def figure(self) -> Figure:
         from .pictures.advise import advice_figure
 
         return advice_figure(self.found)
@@ -132,18 +148,13 @@ class Advice(Drawn):
         found = [*self.meets, *self.others, *self.would_do]
         return [self._row(each, place < self.found.best) for place, each in enumerate(found)]
 
-    def _shown(self) -> Sequence[Mapping[str, Any]]:
-        return [
-            {
-                "": f"{'* ' if row['best'] else ''}{row['name']}",
-                "status": row["status"],
-                "drives": row["drives"],
-                "cost": row["cost"],
-                "p99 (ms)": None if row["latency_p99"] is None else 1e3 * row["latency_p99"],
-                "why not": row["reasons"],
-            }
-            for row in self._rows()
-        ]
+    def answer(self) -> Answer:
+        """See :meth:`Value.answer`."""
+        return advice_answer(self.found)
+
+    def document(self) -> dict[str, Any]:
+        """See :meth:`Value.document`."""
+        return document(self.found)
 
     def _row(self, each: Design, best: bool) -> Mapping[str, Any]:
         facts = each.verdict.facts

@@ -12,11 +12,14 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..model.core.errors import InputError
 from ..model.files.extras import how_to_install
+from .answer import tree
+from .answer.html import html
+from .answer.numbers import number
+from .answer.tree import Answer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,6 +52,10 @@ class Value(ABC):
     def _rows(self) -> Sequence[Mapping[str, Any]]:
         """The lines of the data frame."""
 
+    def document(self) -> dict[str, Any]:
+        """Return everything as plain data in SI units, as the command of the answer prints it with ``--json``."""
+        return dict(self._document())
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data that JSON can hold.
 
@@ -80,24 +87,20 @@ class Value(ABC):
         """
         return frame(self._rows())
 
-    def _bars(self) -> Sequence[tuple[str, float]]:
-        """What the small picture of a notebook shows: labels and shares of 1."""
-        return ()
-
-    def _shown(self) -> Sequence[Mapping[str, Any]]:
-        """The lines of the table that a notebook shows."""
-        return self._rows()
+    def answer(self) -> Answer:
+        """Return the answer as a tree of sentences, tables and pictures, which every medium renders."""
+        return Answer(repr(self), [table_of(self._rows())])
 
     def _repr_html_(self) -> str:
-        return html(repr(self), self._shown(), self._bars())
+        return html(self.answer())
 
 
 class Drawn(Value):
     """An answer that can be drawn."""
 
     @abstractmethod
-    def _figure(self) -> Figure:
-        """The picture."""
+    def figure(self) -> Figure:
+        """Return the picture as a figure of Matplotlib that no window shows."""
 
     def plot(self) -> tuple[Axes, ...]:
         """Draw the answer with Matplotlib.
@@ -113,7 +116,7 @@ class Drawn(Value):
         InputError
             If Matplotlib is not installed.
         """
-        return drawn(self._figure)
+        return drawn(self.figure)
 
 
 class Table(Value):
@@ -150,6 +153,27 @@ class Table(Value):
 
     def __repr__(self) -> str:
         return f"Table({self.name}: {len(self)} rows of {', '.join(self.rows[0]) if self.rows else 'nothing'})"
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], title: str = "") -> tree.Table:
+    """A table of rows of named values, such as those of a data frame."""
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    kinds = [[row.get(name) for row in rows if row.get(name) is not None] for name in names]
+    columns = [
+        tree.Column(name, show=number if all(_is_number(each) for each in kind) and kind else None)
+        for name, kind in zip(names, kinds, strict=True)
+    ]
+    return tree.Table(title, columns, [[_cell(row.get(name)) for name in names] for row in rows])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _cell(value: Any) -> tree.Cell:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if value is None or isinstance(value, float) else f"{value}"
 
 
 def plain(value: Any) -> Any:
@@ -200,75 +224,3 @@ def within(place: str, value: int, low: int, high: int) -> int:
 def processes(workers: int | None) -> int:
     """How many processes share the work; one per core unless given."""
     return (os.cpu_count() or 1) if workers is None else within("workers", workers, 0, MOST_WORKERS)
-
-
-def number(value: float) -> str:
-    """A number with three digits that count, and no fewer before the point.
-
-    >>> number(1234.5), number(0.0123456), number(float("inf"))
-    ('1,234', '0.0123', 'inf')
-    """
-    if not value or not math.isfinite(value):
-        return f"{value:g}"
-    return f"{value:,.{min(9, max(0, 2 - math.floor(math.log10(abs(value)))))}f}"
-
-
-def milliseconds(seconds: float) -> str:
-    """A time in ms with three digits."""
-    return f"{number(1e3 * seconds)} ms"
-
-
-def megabytes(rate: float) -> str:
-    """A rate in MB/s with three digits."""
-    return f"{number(rate / 1e6)} MB/s"
-
-
-def cell(value: Any) -> str:
-    """A value of a row as a table shows it."""
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: ""}[value]
-    return number(value) if isinstance(value, float) else str(value)
-
-
-_MOST_ROWS = 20
-_TABLE = "border-collapse:collapse;margin:0.4em 0;font-size:90%"
-_CELL = "padding:2px 10px;text-align:{align};border-bottom:1px solid #e3e8ed"
-_BAR_PX, _ROW_PX, _NAME_PX = 220, 18, 150
-
-
-def html(caption: str, rows: Sequence[Mapping[str, Any]], bars: Sequence[tuple[str, float]] = ()) -> str:
-    """A table as HTML, and shares as a small picture below it."""
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    shown = rows[:_MOST_ROWS]
-    lines = [
-        f'<div style="overflow-x:auto"><p style="margin:0"><b>{escape(caption)}</b></p><table style="{_TABLE}"><tr>'
-    ]
-    lines += [f'<th style="{_CELL.format(align="left")}">{escape(column)}</th>' for column in columns]
-    for row in shown:
-        lines.append("</tr><tr>")
-        for column in columns:
-            value = row.get(column)
-            align = "right" if isinstance(value, (int, float)) and not isinstance(value, bool) else "left"
-            lines.append(f'<td style="{_CELL.format(align=align)}">{escape(cell(value))}</td>')
-    lines.append("</tr></table>")
-    if len(rows) > len(shown):
-        lines.append(f"<p>... and {len(rows) - len(shown):,} more rows</p>")
-    return "".join([*lines, _svg(bars), "</div>"])
-
-
-def _svg(bars: Sequence[tuple[str, float]]) -> str:
-    """Shares as bars with their numbers; no color says anything that a word does not."""
-    if not bars:
-        return ""
-    width, height = _NAME_PX + _BAR_PX + 60, _ROW_PX * len(bars)
-    parts = [f'<svg width="{width}" height="{height}" role="img" aria-label="utilization of the busiest parts">']
-    for place, (name, share) in enumerate(bars):
-        top, length = _ROW_PX * place, round(_BAR_PX * min(1.0, max(0.0, share)))
-        parts.append(
-            f'<text x="{_NAME_PX - 6}" y="{top + 13}" font-size="12" text-anchor="end" fill="currentColor">'
-            f"{escape(name)}</text>"
-            f'<rect x="{_NAME_PX}" y="{top + 3}" width="{length}" height="{_ROW_PX - 6}" fill="#1f6fb4"/>'
-            f'<text x="{_NAME_PX + length + 5}" y="{top + 13}" font-size="12" fill="currentColor">'
-            f"{100 * share:.0f} %</text>"
-        )
-    return "".join([*parts, "</svg>"])

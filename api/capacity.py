@@ -24,9 +24,11 @@ from ..scenarios.designs.capacity import (
     PlannedPower,
     capacity_plan,
 )
+from .answer.tree import Answer, lines
 from .base import Value
 from .run import run
 from .scenario import Scenario
+from .tables.capacity import capacity_lines, capacity_table, capacity_title, endurance_line, power_words
 
 _USERS_PER_DRIVE = 128
 """As many as a load curve measures the saturation with."""
@@ -61,6 +63,8 @@ class Capacity(Value):
         power: PlannedPower | None,
         endurance: Endurance | None,
         random_iops: float | None,
+        model: str | None = None,
+        written: str | int | None = None,
     ) -> None:
         self.level = level
         self.drive_bytes = drive_bytes
@@ -68,6 +72,7 @@ class Capacity(Value):
         self.power = power
         self.endurance = endurance
         self.random_iops = random_iops
+        self._model, self._written = model, written
 
     @property
     def usable_bytes(self) -> int:
@@ -83,6 +88,16 @@ class Capacity(Value):
     def cost(self) -> float | None:
         """Cost of all drives; None without a price."""
         return self.plan.cost
+
+    def answer(self) -> Answer:
+        """See :meth:`Value.answer`."""
+        told = list(capacity_lines(self.plan, self.random_iops))
+        if self.power is not None:
+            told.append(power_words(self.power, self._model))
+        if self._written is not None:
+            told.append(endurance_line(self._written, self.endurance))
+        title = capacity_title(self.level, self.drive_bytes, self.plan)
+        return Answer(title, [capacity_table(self.plan), *lines(told)])
 
     def _document(self) -> Mapping[str, Any]:
         plan, iops = self.plan, self.random_iops
@@ -196,6 +211,8 @@ def capacity(
         _power(drives, spares, drive, watts, energy_price),
         None if written is None else _endurance(level, drives - spares, str(drive), groups, written),
         _random_iops(level, drives, str(drive), spares, groups) if performance else None,
+        drive,
+        written,
     )
 
 

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from ..calibration.study.study import load_study, study_names
 from ..model.disk.spec import DriveSpec
-from ..model.drives.catalogue import drive, drive_aliases, drive_names, drive_sources
+from ..model.drives.catalogue import drive, drive_aliases, drive_name, drive_names, drive_sources, named_drive
 from ..model.drives.search import drive_class
+from ..scenarios.traces.reading import open_trace
+from ..validation.drives.check import check
+from ..validation.prediction.data_sheets import compare, data_sheets, synced_write
 from .base import Table
+
+__all__ = [
+    "DriveSpec",
+    "check",
+    "compare",
+    "data_sheets",
+    "drive_name",
+    "drives",
+    "named_drive",
+    "open_trace",
+    "studies",
+    "synced_write",
+]
 
 
 def drives(name: str | None = None) -> Table:

@@ -12,20 +12,39 @@ from ..model.files.quantities import parse_fraction
 from ..scenarios.comparison import side_by_side
 from ..scenarios.comparison.alternatives import SCENARIO, Design, designs_of, on_common_span
 from ..scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Measured, Settings, runs_planned
-from ..scenarios.documents.document import Document
+from ..scenarios.documents.document import Document, parse_alternatives
 from ..scenarios.questions.load_curve import FEWEST_POINTS, POINTS
 from ..scenarios.workers.task_pool import TaskPool
-from .base import Drawn, chosen, drawn, megabytes, milliseconds, number, processes, within
+from .answer.numbers import megabytes, milliseconds, number
+from .answer.tree import Answer
+from .base import Drawn, chosen, drawn, processes, within
 from .curve import MOST_POINTS, LoadCurve
 from .figures import Interval, interval_of
 from .result import ESTIMATES
 from .scenario import Scenario, Source, paths, scenario_of
 from .support.compare_document import comparison_document
 from .support.progress import progress_share
+from .tables.compare import comparison_answer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+__all__ = [
+    "FEWEST_POINTS",
+    "LEAST_SHARE",
+    "MOST_REPLICATIONS",
+    "POINTS",
+    "REPLICATIONS",
+    "Alternative",
+    "Comparison",
+    "Settings",
+    "compare",
+    "compare_varied",
+    "parse_alternatives",
+    "share",
+]
+
 
 LEAST_SHARE = 0.0005
 _MOST_VALUES = 4
@@ -188,9 +207,9 @@ class Comparison(Drawn):
         tuple of Axes
             The panels, from left to right.
         """
-        return drawn(self._figure)
+        return drawn(self.figure)
 
-    def _figure(self) -> Figure:
+    def figure(self) -> Figure:
         from .pictures.compare import curves_figure, designs_figure
 
         return (curves_figure if self.settings.curve_points else designs_figure)(self.title, self.found)
@@ -201,23 +220,9 @@ class Comparison(Drawn):
     def _rows(self) -> Sequence[Mapping[str, Any]]:
         return [self._row(each) for each in self.alternatives]
 
-    def _shown(self) -> Sequence[Mapping[str, Any]]:
-        return [self._shown_row(each) for each in self.alternatives]
-
-    def _shown_row(self, each: Alternative) -> Mapping[str, Any]:
-        if each.refused is not None:
-            return {"": each.name, "refused": each.refused}
-        row: dict[str, Any] = {"": each.name}
-        known = [name for name in ESTIMATES if ESTIMATES[name] in each.measured.estimates]
-        for name in known:
-            value = each.interval(name)
-            scale, unit = {"iops": (1.0, "IOPS"), "throughput": (1e-6, "MB/s")}.get(name, (1e3, f"{name} (ms)"))
-            half = (value.high - value.low) / 2
-            sure = f" ± {number(scale * half)}" if math.isfinite(half) else ""
-            row[unit] = f"{number(scale * value.value)}{sure}"
-        if each.usable_bytes is not None:
-            row["usable (TB)"] = each.usable_bytes / 1e12
-        return row
+    def answer(self) -> Answer:
+        """See :meth:`Value.answer`."""
+        return comparison_answer(self.title, self.found, self.settings, self.span)
 
     def _row(self, each: Alternative) -> Mapping[str, Any]:
         facts, risk = each.measured.facts, each.measured.risk

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from ..scenarios.questions import load_curve as curves
 from ..scenarios.questions.load_curve import FEWEST_POINTS, POINTS, CurvePoint, runs_needed
 from ..scenarios.workers.task_pool import TaskPool
-from .base import Drawn, milliseconds, number, processes, within
+from .answer.numbers import milliseconds, number
+from .answer.tree import Answer
+from .base import Drawn, processes, within
 from .scenario import Source, scenario_of
 from .support.compare_document import curve_document
 from .support.progress import progress_share
+from .tables.curve import curve_answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,7 +55,11 @@ class LoadCurve(Drawn):
         """The point where throughput over latency is largest; None if every load was too much."""
         return self.found.knee
 
-    def _figure(self) -> Figure:
+    def answer(self) -> Answer:
+        """See :meth:`Value.answer`."""
+        return curve_answer(self.name, self.found)
+
+    def figure(self) -> Figure:
         from .pictures.compare import curves_picture
 
         return curves_picture(self.name, [(self.name, self.found)])

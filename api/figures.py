@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from ..model.statistics.batch_means import Estimate
 from ..scenarios.running.base.prediction import LatencyBins
-from .base import milliseconds, number
+from .answer.numbers import milliseconds, number
 
 _PERCENTS = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p999": 99.9}
 _KEYS = {"mean": "mean_s", "p50": "p50_s", "p90": "p90_s", "p99": "p99_s", "p999": "p99.9_s", "max": "max_s"}

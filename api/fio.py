@@ -11,25 +11,56 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..calibration.fio_study.comparison import Compared, compared, missing
+from ..calibration.formats.detect import read_report
 from ..model.core.errors import InputError
 from ..model.files.quantities import format_size, parse_size
 from ..model.programs.fio.command_line import CommandLine, command_line, is_command_line, of_words
+from ..model.programs.fio.options import is_option
 from ..model.programs.fio.sections import Section, sections
 from ..model.readahead import PAGE
 from ..scenarios.description.scenario import ScenarioSpec
-from ..scenarios.documents.document import Document, document_from, read_document
+from ..scenarios.documents.document import document_from
 from ..scenarios.documents.machine_catalogue import machine_names
-from ..scenarios.fio.output.json_document import json_document
+from ..scenarios.fio.output.iolog import run_iolog
+from ..scenarios.fio.output.json_document import json_document, json_text
+from ..scenarios.fio.output.logs import write_logs
 from ..scenarios.fio.output.normal_text import normal_text
 from ..scenarios.fio.plan import chosen
 from ..scenarios.fio.result import FioRun
 from ..scenarios.fio.run import FioOptions, run_fio
-from .base import Drawn, number
+from .answer.numbers import number
+from .answer.tree import Answer, Verbatim
+from .base import Drawn
 from .scenario import Scenario
 from .support.progress import progress_share
+from .tables.fio import limits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+__all__ = [
+    "Compared",
+    "FioOptions",
+    "FioResult",
+    "FioRun",
+    "chosen",
+    "compared",
+    "fio",
+    "is_option",
+    "job_sections",
+    "jobs_of",
+    "json_document",
+    "json_text",
+    "machine_scenario",
+    "missing",
+    "normal_text",
+    "read_report",
+    "run_iolog",
+    "run_jobs",
+    "write_logs",
+]
+
 
 _LARGEST = 1 << 20
 """Characters of a job file."""
@@ -82,7 +113,11 @@ class FioResult(Drawn):
         """What ``fio --output-format=json`` prints, as plain data."""
         return json_document(self.run, False)
 
-    def _figure(self) -> Figure:
+    def answer(self) -> Answer:
+        """See :meth:`Value.answer`."""
+        return Answer(f"fio on {self.machine}", [Verbatim(self.text), *limits(self.run)])
+
+    def figure(self) -> Figure:
         from .pictures.fio import fio_figure
 
         return fio_figure(f"fio on {self.machine}", self._rows())
@@ -146,7 +181,7 @@ def fio(
     InputError
         If a job cannot be run on the machine.
     """
-    described = machine if isinstance(machine, Scenario) else Scenario.of(machine_document(machine))
+    described = machine if isinstance(machine, Scenario) else machine_scenario(machine)
     text = str(job)
     found = _from_text(text, described.spec) if "\n" in text else job_sections(jobs_of(text), described.spec)
     sizes = {name: parse_size(size, f"files {name}") for name, size in (files or {}).items()}
@@ -176,12 +211,12 @@ def _keywords(spec: ScenarioSpec) -> dict[str, int]:
     return {"pagesize": PAGE, "mb_memory": spec.machine.memory >> 20, "ncpus": spec.machine.cpu.cores}
 
 
-def machine_document(source: str | PathLike[str], sets: Sequence[str] = ()) -> Document:
+def machine_scenario(source: str | PathLike[str], sets: Sequence[str] = ()) -> Scenario:
     """A scenario, or a machine of the catalogue."""
     name = str(source)
     if name in machine_names() and not Path(name).is_file():
-        return document_from(f"machine: {name}\nworkload: {{kind: load}}\n", name, sets)
-    return read_document(name, sets)
+        return Scenario.of(document_from(f"machine: {name}\nworkload: {{kind: load}}\n", name, sets))
+    return Scenario.load(name, sets)
 
 
 def jobs_of(job: str, more: Sequence[str] = ()) -> CommandLine:

@@ -8,12 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from ..calibration.inspection import inspection as inspecting
-from ..calibration.inspection.inspection import Source, read_source
+from ..calibration.inspection.inspection import Source, decoded, read_source
 from ..calibration.inspection.this_machine import ThisMachine
+from ..calibration.inspection.tools.outputs import MOST_CHARACTERS
 from ..scenarios.documents.document import document_from
 from .base import Value
 from .scenario import Scenario
 from .support.progress import progress_text
+
+__all__ = [
+    "MOST_CHARACTERS",
+    "Inspection",
+    "Source",
+    "decoded",
+    "inspect",
+    "inspect_sources",
+    "read_source",
+]
+
 
 _NAME = "inspected machine"
 _OWN_NAME = "this machine"

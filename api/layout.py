@@ -20,11 +20,28 @@ from ..model.layouts import (
     layout_for,
 )
 from ..model.layouts.chart import chunk_chart, parity_chart, segment_chart, zone_chart
-from .base import Drawn, drawn, html, within
+from .answer.tree import Answer
+from .base import Drawn, drawn, table_of, within
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+__all__ = [
+    "MOST_CHUNKS",
+    "Layout",
+    "LayoutMap",
+    "LinearLayout",
+    "StripedLayout",
+    "fields",
+    "layout",
+    "layout_document",
+    "layout_for",
+    "shown_rows",
+    "small_layout",
+    "title",
+]
+
 
 MOST_CHUNKS = 1_000_000
 _MOST_DISKS, _MOST_FIELDS, _MOST_DRAWN = 1000, 100_000, 64
@@ -88,9 +105,9 @@ class LayoutMap(Drawn):
         if self.layout.members > _MOST_DRAWN or self._row_count > _MOST_DRAWN or isinstance(self.layout, LinearLayout):
             found = f"{self.level}, {self.layout.members} disks and {self._row_count} rows"
             raise InputError("plot", found, f"expected: a level with chunks or copies, up to {_MOST_DRAWN} of each")
-        return drawn(self._figure)
+        return drawn(self.figure)
 
-    def _figure(self) -> Figure:
+    def figure(self) -> Figure:
         from .pictures.layout import layout_figure
 
         found = fields(self.layout, self._unit, self._row_count)
@@ -103,8 +120,9 @@ class LayoutMap(Drawn):
     def _rows(self) -> Sequence[Mapping[str, Any]]:
         return [{f"disk {member}": text for member, text in enumerate(row)} for row in self.rows]
 
-    def _repr_html_(self) -> str:
-        return html("".join(title(self.layout)), self._rows())
+    def answer(self) -> Answer:
+        """See :meth:`Value.answer`."""
+        return Answer("".join(title(self.layout)), [table_of(self._rows())])
 
     def __repr__(self) -> str:
         return f"LayoutMap({''.join(title(self.layout)).replace(chr(10), '; ')})"

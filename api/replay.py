@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..calibration.uncertainty.model_interval import run_intervals
 from ..model.core.errors import InputError
-from ..model.files.quantities import format_duration
+from ..model.files.quantities import format_duration, format_size
 from ..scenarios.description.other_drive import with_drive
+from ..scenarios.questions.without_bottleneck import WithoutBottleneck
 from ..scenarios.traces.reading import Trace, open_trace
 from ..scenarios.traces.replay import replay as replaying
+from ..scenarios.traces.replay.per_request import KINDS
 from ..scenarios.traces.replay.placement import Fit
 from ..scenarios.traces.replay.replay import ReplayOptions
+from .answer.tree import Answer, Words, lines
 from .result import Result
 from .scenario import Scenario, Source, scenario_of
 from .support.progress import progress_share
+from .support.run_document import document
+from .tables.run import sure_lines
+
+__all__ = [
+    "KINDS",
+    "Fit",
+    "Replay",
+    "ReplayOptions",
+    "open_trace",
+    "reading_notes",
+    "replay",
+    "replay_opened",
+]
 
 
 class Replay(Result):
@@ -30,24 +47,72 @@ class Replay(Result):
 
     schema = "raidsim.replay"
 
-    def __init__(self, scenario: Scenario, found: replaying.Replay, notes: Sequence[str] = ()) -> None:
+    def __init__(self, scenario: Scenario, found: replaying.Replay, trace: Trace, options: ReplayOptions) -> None:
         super().__init__(scenario, found.prediction, spec=found.spec)
         self.found = found
-        self._notes = notes
+        self.notes: tuple[str, ...] = (*found.notes, *reading_notes(trace, options))
+        self._options = options
+        self._name, self._format = trace.path.name, trace.format
+        self._trace = {"trace": str(trace.path), "format": trace.format, "left_out": dict(trace.skipped)}
 
     @property
     def completed(self) -> int:
         """I/Os that were replayed."""
         return self.found.completed
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was done to the trace, and what was left out of it."""
-        return (*self.found.notes, *self._notes)
+    def measured(self, all_parts: bool = False) -> Answer:
+        """See :meth:`Result.measured`; what was replayed comes first."""
+        told = lines([*self._how(), *(f"note: {note}" for note in self.notes)])
+        return Answer("", [*told, super().measured(all_parts)])
+
+    def sure(self) -> list[Words]:
+        """See :meth:`Result.sure`; nothing is known of an array that was kept busy."""
+        if self._options.depth is not None:
+            return []
+        return list(sure_lines(self.prediction, run_intervals(self.spec), offered=True))
+
+    def _how(self) -> list[str]:
+        """What was replayed, and how."""
+        done, options, survey = self.found, self._options, self.found.survey
+        devices = f", {len(done.starts)} devices side by side" if len(done.starts) > 1 else ""
+        share = 100 * survey.reads / survey.records
+        held = f"{survey.records:,} I/Os, {share:.0f} % reads, {format_size(survey.bytes)}"
+        within = format_duration(survey.length_s)
+        told = f"{self._name} ({self._format}) on {done.target}: {held} in {within}{devices}"
+        if options.depth is not None:
+            how = f"{options.depth:,} outstanding, whenever they came"
+            if options.think:
+                how = "with the recorded think times"
+            return [told, f"{done.completed:,} of them, {how}"]
+        how = "at their own times" if options.speedup == 1 else f"{options.speedup:g} times as fast as they came"
+        return [told, f"{how}; all complete {format_duration(done.drained_s or 0.0)} after the last came"]
+
+    def document(self, without: WithoutBottleneck | None = None) -> dict[str, Any]:
+        """Return the replay as ``raidsim replay --json`` prints it."""
+        survey, options = self.found.survey, self._options
+        replayed = {
+            **self._trace,
+            "target": self.found.target,
+            "records": survey.records,
+            "completed": self.completed,
+            "reads": survey.reads,
+            "discards": survey.discards,
+            "flushes": survey.flushes,
+            "bytes": survey.bytes,
+            "length_s": survey.length_s,
+            "devices": self.found.starts,
+            "unaligned": survey.unaligned,
+            "speedup": options.speedup,
+            "depth": options.depth,
+            **({"think": True} if options.think else {}),
+            "drained_s": self.found.drained_s,
+            "notes": list(self.notes),
+        }
+        return {**document(self.spec, self.prediction, without=without), "replay": replayed}
 
     def _document(self) -> Mapping[str, Any]:
         return {
-            **super()._document(),
+            **super().document(),
             "target": self.found.target,
             "completed": self.completed,
             "drained_s": self.found.drained_s,
@@ -129,7 +194,7 @@ def replay(
     source = trace if isinstance(trace, bytes) else Path(trace)
     opened = open_trace(source, format, skip_malformed, discards=True, flushes=True)
     done = replay_opened(chosen, opened, options, drive, progress=progress)
-    return Replay(chosen, done, reading_notes(opened, options))
+    return Replay(chosen, done, opened, options)
 
 
 def replay_opened(

@@ -9,20 +9,29 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..calibration.uncertainty.model_interval import RunIntervals, run_intervals
 from ..model.statistics.usage import Usage
 from ..scenarios.description.scenario import ScenarioSpec
+from ..scenarios.machine.observer import UNOBSERVED, Observer
 from ..scenarios.questions.rebuild_comparison import RebuildComparison
-from ..scenarios.questions.without_bottleneck import WithoutBottleneck, is_open, run_without_bottleneck
+from ..scenarios.questions.without_bottleneck import WithoutBottleneck, run_without_bottleneck
 from ..scenarios.running.base.prediction import Prediction
 from ..scenarios.running.base.sample import Sample
-from .base import Drawn, chosen, drawn, frame, megabytes, milliseconds, number
+from ..scenarios.timeline.length import DEFAULT_IOS, DRAWN_IOS, MOST_DRAWN_IOS
+from .answer.numbers import megabytes, milliseconds, number
+from .answer.tree import Answer, Words
+from .base import Drawn, chosen, drawn, frame
 from .figures import ENDLESS, NOTHING, Direction, Interval, Latency, interval_of, latency_of, latency_of_all
 from .scenario import Scenario
 from .support.progress import progress_share
 from .support.run_document import document
+from .tables.run import offered_only, run_answer, run_pictures, sure_lines, without_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
+
+    from ..scenarios.timeline.timeline import Timeline
+
+__all__ = ["DEFAULT_IOS", "DRAWN_IOS", "ESTIMATES", "MOST_DRAWN_IOS", "Frame", "Picture", "Result"]
 
 ESTIMATES = {
     "throughput": "rate",
@@ -34,7 +43,6 @@ ESTIMATES = {
     "write.p99": "write_p99_seconds",
 }
 """What `Result.interval` knows, and what the simulator calls it."""
-_MOST_BARS = 6
 
 Frame = Literal["summary", "parts", "latency", "loads"]
 """What a data frame of a run has a line for: the run, a part of the machine, or a direction."""
@@ -68,12 +76,14 @@ class Result(Drawn):
         rebuild: RebuildComparison | None = None,
         sample: Sample | None = None,
         spec: ScenarioSpec | None = None,
+        observer: Observer = UNOBSERVED,
     ) -> None:
         self.scenario = scenario
         self.prediction = prediction
         self.rebuild = rebuild
         self.spec = scenario.spec if spec is None else spec
         self.sample = sample
+        self._observer = observer
 
     @property
     def name(self) -> str:
@@ -174,7 +184,7 @@ class Result(Drawn):
         return Interval(value, low, high)
 
     def _intervals(self) -> RunIntervals:
-        return run_intervals(self.spec, offered=is_open(self.spec) and not self.saturated)
+        return run_intervals(self.spec, offered=offered_only(self.spec, self.prediction))
 
     def without_bottleneck(self, progress: bool = True) -> WithoutBottleneck | None:
         """Run the scenario again without what limits it.
@@ -224,23 +234,68 @@ class Result(Drawn):
             The panels, from left to right.
         """
         if chosen(kind, ["summary", "timeline"], "plot") == "timeline":
-            return drawn(lambda: self._timeline_figure(ios))
-        return drawn(self._figure)
+            return drawn(lambda: self.timeline_figure(ios))
+        return drawn(self.figure)
 
-    def _figure(self) -> Figure:
+    def figure(self) -> Figure:
         from .pictures.run import run_figure
 
         return run_figure(self.spec, self.prediction)
 
-    def _timeline_figure(self, ios: int | None) -> Figure:
-        from ..scenarios.timeline.length import DRAWN_IOS
-        from ..scenarios.timeline.timeline import record
+    def timeline(self, ios: int = DRAWN_IOS) -> Timeline:
+        """Return the first I/Os and every command that they became.
+
+        Parameters
+        ----------
+        ios
+            How many I/Os. The scenario is run again for them, unless it was run with as many being watched.
+        """
+        from ..scenarios.timeline.timeline import Recorder, Timeline, record
+
+        if isinstance(self._observer, Recorder):
+            return Timeline.of(self.spec.name, self._observer)
+        return record(self.spec, self.sample, ios)
+
+    def timeline_figure(self, ios: int | None = None) -> Figure:
+        """Return the picture of `timeline`."""
         from .pictures.timeline import timeline_figure
 
-        return timeline_figure(record(self.spec, self.sample, ios or DRAWN_IOS))
+        return timeline_figure(self.timeline(ios or DRAWN_IOS))
+
+    def timeline_document(self, ios: int) -> dict[str, Any]:
+        """Return `timeline` as ui.perfetto.dev reads it."""
+        from ..scenarios.timeline.chrome_trace import chrome_trace
+
+        return chrome_trace(self.timeline(ios))
+
+    def answer(self, all_parts: bool = False, without: WithoutBottleneck | None = None) -> Answer:
+        """Return what the run tells as a tree of sentences, tables and pictures.
+
+        Parameters
+        ----------
+        all_parts
+            If true, every part of the machine has its line; default: many alike share one.
+        without
+            What `without_bottleneck` gave, to be told too.
+        """
+        told = self.measured(all_parts)
+        more = [] if without is None else [without_line(self.spec, self.prediction, without)]
+        return Answer(told.title, [*told.parts, *more, *self.sure(), *run_pictures(self.prediction)])
+
+    def measured(self, all_parts: bool = False) -> Answer:
+        """Return what the run itself gave: `answer` without what follows from other runs."""
+        return run_answer(self.spec, self.prediction, self.rebuild, all_parts)
+
+    def sure(self) -> list[Words]:
+        """Return how sure the figures are, in sentences."""
+        return list(sure_lines(self.prediction, self._intervals(), offered_only(self.spec, self.prediction)))
+
+    def document(self, without: WithoutBottleneck | None = None) -> dict[str, Any]:
+        """Return the run as ``raidsim run --json`` prints it, with what `without_bottleneck` gave."""
+        return document(self.spec, self.prediction, self.rebuild, without, self._intervals())
 
     def _document(self) -> Mapping[str, Any]:
-        return document(self.spec, self.prediction, self.rebuild, None, self._intervals())
+        return self.document()
 
     def _rows(self) -> Sequence[Mapping[str, Any]]:
         latency = self.latency
@@ -257,21 +312,6 @@ class Result(Drawn):
                 "saturated": self.saturated,
                 "bottleneck": self.bottleneck,
             }
-        ]
-
-    def _shown(self) -> Sequence[Mapping[str, Any]]:
-        rows = {"all": Direction(self.iops, self.latency), "reads": self.reads, "writes": self.writes}
-        return [
-            {
-                "": name,
-                "IOPS": each.iops,
-                "mean (ms)": 1e3 * each.latency.mean,
-                "p50 (ms)": 1e3 * each.latency.p50,
-                "p99 (ms)": 1e3 * each.latency.p99,
-                "max (ms)": 1e3 * each.latency.max,
-            }
-            for name, each in rows.items()
-            if each.iops
         ]
 
     def _part_rows(self) -> Sequence[Mapping[str, Any]]:
@@ -304,9 +344,6 @@ class Result(Drawn):
             rows.append(_load_row(name, "", phase))
             rows += [_load_row(name, load, each) for load, each in phase.loads.items()]
         return rows
-
-    def _bars(self) -> Sequence[tuple[str, float]]:
-        return sorted(self.utilization.items(), key=lambda part: -part[1])[:_MOST_BARS]
 
     def __repr__(self) -> str:
         parts = [megabytes(self.throughput)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..compiled.loader import in_use
 from ..model.core.errors import InputError
 from ..scenarios.description.any_workload import IdleSpec
 from ..scenarios.description.programs import ProgramsSpec
@@ -12,6 +13,8 @@ from ..scenarios.running.simulate import simulate
 from .result import Result
 from .scenario import Scenario, Source, scenario_of
 from .support.progress import progress_share
+
+__all__ = ["UNOBSERVED", "run", "run_scenario", "watching"]
 
 
 def run(
@@ -60,6 +63,16 @@ def run(
     return run_scenario(chosen.with_(changes) if changes else chosen, scale, progress=progress)
 
 
+def watching(ios: int) -> Observer:
+    """What records the first I/Os of a run for :meth:`.Result.timeline`."""
+    # Compiled parts cannot be watched: where they are in use, the timeline is recorded in another process.
+    if in_use():
+        return UNOBSERVED
+    from ..scenarios.timeline.recorder import Recorder
+
+    return Recorder(ios)
+
+
 def run_scenario(
     scenario: Scenario, scale: int | None = None, observer: Observer = UNOBSERVED, progress: bool = True
 ) -> Result:
@@ -70,9 +83,9 @@ def run_scenario(
         with progress_share("simulating", progress) as follow:
             if any(array.rebuilding for array in spec.arrays.values()) and not isinstance(spec.workload, IdleSpec):
                 found = compare_rebuild(spec, sample, lambda run: follow(lambda: run.share), observer)
-                return Result(scenario, found.rebuilding, found, sample)
+                return Result(scenario, found.rebuilding, found, sample, observer=observer)
             prediction = simulate(spec, sample, lambda run: follow(lambda: run.share), observer)
-            return Result(scenario, prediction, None, sample)
+            return Result(scenario, prediction, None, sample, observer=observer)
     except InputError as error:
         raise scenario.located(error) from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -12,10 +12,32 @@ from ..model.core.errors import InputError
 from ..model.files.description_errors import located
 from ..scenarios.description.scenario import ScenarioSpec
 from ..scenarios.designs.array_words import array_words
-from ..scenarios.documents.document import Document, document_from, read_document
-from ..scenarios.documents.library import library_names
-from ..scenarios.documents.text import plain_text
+from ..scenarios.documents.document import Document, document_file, document_from, read_document
+from ..scenarios.documents.extends import parse_layer, read_text
+from ..scenarios.documents.library import PREFIX, library_names, library_summary
+from ..scenarios.documents.schema import document_schema
+from ..scenarios.documents.text import changed_text, plain_text
 from ..scenarios.documents.written import written
+
+__all__ = [
+    "PREFIX",
+    "SEPARATOR",
+    "Scenario",
+    "Source",
+    "changed_text",
+    "document_file",
+    "document_schema",
+    "library_names",
+    "library_summary",
+    "parse_layer",
+    "paths",
+    "plain_text",
+    "read_document",
+    "read_text",
+    "scenario_of",
+    "written",
+]
+
 
 _ARRAY = "md0"
 _NAME = "scenario"
@@ -82,20 +104,22 @@ class Scenario:
         self._spec = None
 
     @classmethod
-    def load(cls, source: str | PathLike[str]) -> Self:
+    def load(cls, source: str | PathLike[str], sets: Sequence[str] = ()) -> Self:
         """Read a scenario.
 
         Parameters
         ----------
         source
             Name of a scenario of the library (`library` lists them), or a scenario file.
+        sets
+            Changes as the commands take them: "depth=32", "layout=raid6".
 
         Raises
         ------
         InputError
             If there is neither; the message names the closest scenario.
         """
-        return cls.of(read_document(source if isinstance(source, str) else Path(source)))
+        return cls.of(read_document(source if isinstance(source, str) else Path(source), sets))
 
     @classmethod
     def from_yaml(cls, text: str | PathLike[str]) -> Self:

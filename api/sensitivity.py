@@ -9,13 +9,22 @@ from ..calibration.sensitivity import runs
 from ..calibration.sensitivity.parameters import default_parameters, given_parameters
 from ..calibration.sensitivity.runs import TRAJECTORIES, Settings
 from ..calibration.sensitivity.sensitivity import check_salib
+from .answer.tree import Answer
 from .base import Drawn
 from .scenario import Source, scenario_of
 from .support.progress import progress_bar
 from .support.unfinished import evaluating
+from .tables.sensitivity import document, sensitivity_answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+__all__ = [
+    "TRAJECTORIES",
+    "Sensitivity",
+    "sensitivity",
+]
+
 
 _MOST_NAMED = 3
 
@@ -40,7 +49,15 @@ class Sensitivity(Drawn):
         """Paths of the parameters that move the figure, the most important one first."""
         return tuple(self.found.parameters[position].path for position in self.found.leading)
 
-    def _figure(self) -> Figure:
+    def answer(self) -> Answer:
+        """See :meth:`Value.answer`."""
+        return sensitivity_answer(self.found)
+
+    def document(self) -> dict[str, Any]:
+        """See :meth:`Value.document`."""
+        return document(self.found)
+
+    def figure(self) -> Figure:
         from .pictures.sensitivity import sensitivity_figure
 
         return sensitivity_figure(self.found)

@@ -7,23 +7,74 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..calibration.fio_study.study import FioStudy
+from ..calibration.fio_study.skeleton import skeleton
+from ..calibration.fio_study.study import FioStudy, scenario_path
+from ..calibration.fit.choices import ALLOWED, read_choices
+from ..calibration.fit.profile import load_profile
 from ..calibration.fit.report import Calibrated
 from ..calibration.fit.starts import SEED
-from ..calibration.study.study import chosen_studies, load_study
+from ..calibration.sensitivity.study_check import StudyCheck, check_study, resolve_study
+from ..calibration.simulation.evaluator import Evaluator
+from ..calibration.simulation.responses import Vector
+from ..calibration.study.study import StudySpec, chosen_studies, load_study, study_names
+from ..calibration.uncertainty.discrepancy import TABLE, load_table
+from ..calibration.uncertainty.learn_discrepancy import lacking, learn
 from ..model.core.errors import InputError
+from ..model.core.exact_sums import sum_in_order
 from ..scenarios.documents.document import document_from
 from ..scenarios.documents.text import plain_text
 from ..validation.prediction.comparison import Compared, StudyComparison, summary
+from ..validation.prediction.first_shots import FIRST_SHOTS, FirstShot, load_first_shots
+from ..validation.prediction.study_queue import WrongRun
 from ..validation.report.report import Report, report
+from .answer.tree import Answer
 from .base import Drawn, Value
 from .scenario import Scenario
 from .support.fitting import calibrated
 from .support.predicting import predict_studies
 from .support.unfinished import evaluating
+from .tables.calibrate import calibration_answer
+from .tables.predict import all_studies, study_answer
+from .tables.validate import validation_answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+__all__ = [
+    "ALLOWED",
+    "FIRST_SHOTS",
+    "SEED",
+    "TABLE",
+    "Calibrated",
+    "Calibration",
+    "Evaluator",
+    "FioStudy",
+    "FirstShot",
+    "Predictions",
+    "StudyCheck",
+    "StudySpec",
+    "Validation",
+    "Vector",
+    "WrongRun",
+    "calibrate",
+    "check_study",
+    "chosen_studies",
+    "lacking",
+    "learn",
+    "load_first_shots",
+    "load_profile",
+    "load_study",
+    "load_table",
+    "predict",
+    "read_choices",
+    "resolve_study",
+    "scenario_path",
+    "skeleton",
+    "study_names",
+    "sum_in_order",
+    "summary",
+    "validate",
+]
 
 
 class Predictions(Drawn):
@@ -53,7 +104,12 @@ class Predictions(Drawn):
         """Errors (%) of the figures that nothing was fitted to, and how many intervals cover what was measured."""
         return summary(self.comparisons)
 
-    def _figure(self) -> Figure:
+    def answer(self) -> Answer:
+        """See :meth:`Value.answer`."""
+        studies = [study_answer(each) for each in self.comparisons]
+        return Answer("", [*studies, all_studies(self.comparisons, self.failed)])
+
+    def figure(self) -> Figure:
         from .pictures.predict import comparison_figure
 
         return comparison_figure(self.comparisons)
@@ -105,6 +161,10 @@ class Validation(Predictions):
         super().__init__(comparisons, failed)
         self.report: Report = report(comparisons, failed=failed)
 
+    def answer(self) -> Answer:
+        """See :meth:`Value.answer`."""
+        return validation_answer(self.report)
+
     def _document(self) -> Mapping[str, Any]:
         return self.report.document()
 
@@ -152,6 +212,10 @@ class Calibration(Value):
         if self._own is None:
             raise InputError("scenario", f"the study {self.found.study.id}", "expected: a fit to measurements of fio")
         return Scenario.of(document_from(plain_text(self._own.scenario(self.factors)), "fitted machine"))
+
+    def answer(self) -> Answer:
+        """See :meth:`Value.answer`."""
+        return calibration_answer(self.found)
 
     def _document(self) -> Mapping[str, Any]:
         return self.found.document()

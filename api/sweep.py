@@ -11,18 +11,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.core.errors import InputError
-from ..scenarios.sweeps.export import ResultTable
+from ..scenarios.documents.document import parse_assignment
+from ..scenarios.sweeps.export import ResultTable, write_csv, write_parquet
 from ..scenarios.sweeps.plan import SweepPlan, plan_of, read_sweep
 from ..scenarios.sweeps.result_store import ResultStore
 from ..scenarios.sweeps.sweep import SweepProgress, run_sweep
 from ..scenarios.sweeps.workers import ClusterWorkers, ProcessWorkers, SweepWorkers, ThisProcess
+from .answer.tree import Answer
 from .base import Drawn, processes
 from .scenario import Scenario, Source, paths, scenario_of
-from .support.figures import heading, scaled, usual
 from .support.sweep_progress import sweep_progress
+from .tables.sweep import sweep_answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+__all__ = [
+    "MEMORY",
+    "ClusterWorkers",
+    "ProcessWorkers",
+    "ResultStore",
+    "ResultTable",
+    "Sweep",
+    "SweepPlan",
+    "SweepProgress",
+    "SweepWorkers",
+    "ThisProcess",
+    "parse_assignment",
+    "read_sweep",
+    "run_plan",
+    "sweep",
+    "write_csv",
+    "write_parquet",
+]
+
 
 MEMORY = ":memory:"
 """The store that is gone when the sweep is."""
@@ -69,7 +91,7 @@ class Sweep(Drawn):
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (dict(zip(self.columns, row, strict=True)) for row in self._rows_of)
 
-    def _figure(self) -> Figure:
+    def figure(self) -> Figure:
         from .pictures.sweep import sweep_figure
 
         with _reopened(self._store) as store:
@@ -88,17 +110,10 @@ class Sweep(Drawn):
     def _rows(self) -> Sequence[Mapping[str, Any]]:
         return list(self)
 
-    def _shown(self) -> Sequence[Mapping[str, Any]]:
-        figures = list(self._plan.figures) or usual(self.columns)
-        names = [name for name in self.columns if name.removeprefix("vary.") in self._plan.paths]
-        return [
-            {
-                **{name: row[name] for name in names},
-                **{heading(name): _times(row.get(name), scaled(name)[0]) for name in figures},
-                **({"status": row["status"]} if row["status"] != "done" else {}),
-            }
-            for row in self
-        ]
+    def answer(self) -> Answer:
+        """See :meth:`Value.answer`."""
+        with _reopened(self._store) as store:
+            return sweep_answer(store, store.record(self._number), self._plan.figures)
 
     def __repr__(self) -> str:
         left = "" if self.complete else f", {self.progress.runs - self.progress.settled} left"
@@ -220,10 +235,6 @@ def _plan(scenario: Source, vary: dict[str, Any], replications: int, figures: Se
     given = {name: list(value) if isinstance(value, (list, tuple, range)) else value for name, value in vary.items()}
     told = {"vary": given, "replications": replications, "figures": list(figures)}
     return plan_of(told, base.document, base.name, "sweep")
-
-
-def _times(value: Any, factor: float) -> Any:
-    return factor * value if isinstance(value, float) else value
 
 
 @contextmanager

@@ -58,11 +58,12 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("validation/conformance/workloads", "validation/conformance/file_systems", "validation/prediction"),
     ("validation/report",),
     ("validation/drift",),
+    ("api/answer",),
     ("api/support",),
-    ("api/pictures",),
+    ("api/pictures", "api/tables"),
     ("api", "serve"),
     ("cli/support", "web/form"),
-    ("cli/tables", "web/work"),
+    ("web/work",),
     ("web/figures",),
     ("web/views",),
     ("cli/commands", "cli/serving", "web"),
@@ -71,9 +72,10 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 """Folders with code, from the bottom up. The face `web` imports nothing of `cli`, nor `cli` of `web`."""
 ITEMS = (
     *("cli/commands", "model/programs", "model/schedulers", "scenarios/traces/formats", "calibration/formats"),
-    *("calibration/inspection/tools", "api"),
+    *("calibration/inspection/tools", "api", "api/tables"),
 )
-"""Folders with one item a file: a command, a program, a scheduler, a format, a tool, a question of the public API."""
+"""Folders with one item a file: a command, a program, a scheduler, a format, a tool, a question of the public API
+or its answer."""
 ABSOLUTE = "absolute"
 API = ""
 

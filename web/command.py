@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from ..model.core.errors import InputError
-from ..model.files.extras import how_to_install
+from .. import InputError
+from ..api.support.files import how_to_install
 from .server import is_local, serve
 
 PORT = 8501

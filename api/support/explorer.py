@@ -1,6 +1,6 @@
-"""What the browser pages need of the simulator besides the public names of `raidsim`.
+"""What the page and the server need of the simulator besides the public names of `raidsim`.
 
-The pages import results, and the types of results, from `api` alone; `tests/web/test_imports.py` checks it.
+They import results, and the types of results, from `api` alone; `tests/test_faces.py` checks it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ...scenarios.comparison.redundancy import top_parts
 from ...scenarios.questions.load_curve import CurvePoint
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.base.prediction import Prediction, RebuildProgress
+from ...scenarios.timeline.chrome_trace import chrome_trace
 from ...scenarios.timeline.events import LogicalIO
 from ...scenarios.timeline.timeline import Recorder, Timeline, record
 from ...scenarios.traces.replay.placement import Fit
@@ -30,6 +31,7 @@ __all__ = [
     "Recorder",
     "Timeline",
     "WithoutBottleneck",
+    "chrome_trace",
     "compared",
     "is_open",
     "limit",

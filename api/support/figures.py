@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ...calibration.study.figures import dimension_of_figure
 from ...model.files.quantities import format_duration, format_size
@@ -11,16 +12,18 @@ from ...model.statistics.batch_means import Estimate
 from ...scenarios.comparison.array_facts import ArrayFacts
 from ...scenarios.comparison.side_by_side import Measured
 from ...scenarios.sweeps.axes import Cell
+from ..answer.numbers import with_interval
+from ..answer.tree import Column
 
-SPEED: dict[str, tuple[str, float]] = {
-    "iops": ("I/Os per s", 1.0),
-    "rate": ("MB/s", 1e-6),
-    "read_mean_seconds": ("read mean\n(ms)", 1e3),
-    "read_p99_seconds": ("read p99\n(ms)", 1e3),
-    "write_mean_seconds": ("write mean\n(ms)", 1e3),
-    "write_p99_seconds": ("write p99\n(ms)", 1e3),
+SPEED = {
+    "iops": Column("I/Os per s", show=with_interval),
+    "rate": Column("MB/s", show=with_interval, scale=1e-6),
+    "read_mean_seconds": Column("read mean\n", "ms", with_interval, 1e3),
+    "read_p99_seconds": Column("read p99\n", "ms", with_interval, 1e3),
+    "write_mean_seconds": Column("write mean\n", "ms", with_interval, 1e3),
+    "write_p99_seconds": Column("write p99\n", "ms", with_interval, 1e3),
 }
-"""Title of each column, and what turns SI units into its unit."""
+"""Figures of a load, each as a column of a table."""
 _DEFAULT_FIGURES = ("rate", "iops", "read_mean_seconds", "read_p99_seconds", "write_mean_seconds", "seconds")
 _UNITS = {"bytes/s": ("MB/s", 1e-6), "1/s": ("1/s", 1.0), "s": ("s", 1.0), "share": ("%", 100.0)}
 
@@ -32,14 +35,14 @@ def speed_figures(designs: Sequence[Measured]) -> list[str]:
     return [name for name in SPEED if name in there and not (dd and name == "iops")]
 
 
-def speed_titles(designs: Sequence[Mapping[str, Estimate]]) -> dict[str, tuple[str, float]]:
-    """Title and scale of each column; times that are all below a millisecond are in microseconds."""
-    titles = dict(SPEED)
-    for name, (title, _) in SPEED.items():
+def speed_columns(names: Sequence[str], designs: Sequence[Mapping[str, Estimate]]) -> dict[str, Column]:
+    """A column for each of these figures; times that are all below a millisecond are in microseconds."""
+    columns = {name: SPEED[name] for name in names}
+    for name, column in columns.items():
         values = [figures[name].mean for figures in designs if name in figures]
-        if name.endswith("_seconds") and values and max(values) < 1e-3:
-            titles[name] = (title.replace("(ms)", "(µs)"), 1e6)
-    return titles
+        if column.unit == "ms" and values and max(values) < 1e-3:
+            columns[name] = replace(column, unit="µs", scale=1e6)
+    return columns
 
 
 def unit_of(figure: str) -> tuple[str, float]:
@@ -98,40 +101,3 @@ def rebuild_time(seconds: float | None) -> str:
     if seconds is None:
         return "none"
     return "stands still" if math.isinf(seconds) else format_duration(seconds)
-
-
-def once_in(years: float) -> str:
-    """Years between losses of data, with two digits, as no more are known."""
-    if years > 1e9:
-        return "more than 1e9 years"
-    rounded = float(f"{years:.2g}")
-    return f"{rounded:,.0f} years" if rounded >= 10 else f"{rounded:g} years"
-
-
-def probability(value: float) -> str:
-    """A probability in percent; very small ones as a power of ten."""
-    if not value:
-        return "0"
-    return f"{100 * value:.2g} %" if value >= 1e-4 else f"{value:.1e}"
-
-
-def three_digits(value: float) -> str:
-    """A number with three significant digits, and all digits before the point."""
-    if not math.isfinite(value):
-        return "unknown"
-    if not value:
-        return "0"
-    return f"{value:,.{places_of(value)}f}"
-
-
-def places_of(value: float) -> int:
-    """Decimal places with which a number has three significant digits."""
-    return min(9, max(0, 2 - math.floor(math.log10(abs(value))))) if value else 0
-
-
-def capacity(size: int) -> str:
-    """Bytes in the unit that drives are sold by (1 TB = 10^12 bytes)."""
-    for unit, factor in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size >= factor:
-            return f"{three_digits(size / factor)} {unit}"
-    return f"{size:,} bytes"

@@ -9,16 +9,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ...api.advice import advise_on
-from ...api.pictures.advise import advice_figure
+from ...api.advice import advise_on, read_requirement
 from ...api.support import progress
-from ...scenarios.designs.requirement import read_requirement
 from ..support.files import check_picture, write_picture
 from ..support.options import WorkersOption
-from ..tables.advice_document import document
-from ..tables.advise import print_advice
-from ..tables.predict import tables_console
-from ..tables.standings import live_standings
+from ..support.standings import live_standings
+from ..support.terminal import show
 
 
 def advise_command(
@@ -40,14 +36,14 @@ def advise_command(
     console = Console(stderr=True)
     if console.is_terminal and progress.wanted(shown=True):
         with live_standings(console) as seen:
-            advice = advise_on(wanted, workers, progress=False, seen=seen).found
+            advice = advise_on(wanted, workers, progress=False, seen=seen)
     else:
-        advice = advise_on(wanted, workers).found
+        advice = advise_on(wanted, workers)
     if plot is not None:
-        write_picture(plot, lambda: advice_figure(advice))
+        write_picture(plot, advice.figure)
     if as_json:
-        typer.echo(json.dumps(document(advice), allow_nan=False))
+        typer.echo(json.dumps(advice.document(), allow_nan=False))
     else:
-        print_advice(tables_console(), advice)
-    if not advice.ranked:
+        show(advice.answer())
+    if not advice.meets:
         raise typer.Exit(1)

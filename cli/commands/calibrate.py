@@ -10,27 +10,29 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.text import Text
 
+from ... import InputError
+from ...api.studies import (
+    ALLOWED,
+    SEED,
+    TABLE,
+    Calibrated,
+    FioStudy,
+    StudySpec,
+    Vector,
+    chosen_studies,
+    lacking,
+    learn,
+    load_profile,
+    load_study,
+    load_table,
+    read_choices,
+    scenario_path,
+)
 from ...api.support.fitting import FittedStudy, calibrate_all, calibrated, fitted_studies
-from ...calibration.fio_study.study import FioStudy, scenario_path
-from ...calibration.fit.choices import ALLOWED, read_choices
-from ...calibration.fit.profile import Profile, load_profile
-from ...calibration.fit.report import Calibrated
-from ...calibration.fit.starts import SEED, Searches
-from ...calibration.simulation.responses import Vector
-from ...calibration.study.study import StudySpec, chosen_studies, load_study
-from ...calibration.uncertainty.discrepancy import TABLE, load_table
-from ...calibration.uncertainty.learn_discrepancy import lacking, learn
-from ...model.core.errors import InputError
-from ...model.files.quantities import format_duration, format_rate, format_size
+from ...api.tables.calibrate import calibration_answer, learnt_answer
 from ..support.options import WorkersOption
-from ..support.table import Table
-from ..tables.predict import fit_lines, tables_console
-
-_FURTHEST = 3
-"""Parameters of a start that are shown."""
-_FORMATS = {"bytes/s": format_rate, "s": format_duration, "bytes": format_size}
+from ..support.terminal import show
 
 
 def calibrate_command(
@@ -126,7 +128,7 @@ def calibrate_command(
     if as_json:
         typer.echo(json.dumps(found.document()))
     else:
-        _print(found)
+        show(calibration_answer(found))
     if found.failures:
         raise typer.Exit(1)
 
@@ -220,89 +222,6 @@ def _calibrated(
     return calibrated(study, starts, seed, begin, asked, choices, workers)
 
 
-def _print(found: Calibrated) -> None:
-    console = tables_console()
-    console.print(Text(found.study.title, style="bold"))
-    for warning in fit_lines(found.failures, found.misfits):
-        console.print(warning)
-    console.print(_parameters(found))
-    for line in found.doubts:
-        console.print(Text(line))
-    for line in found.choices:
-        console.print(Text(line))
-    profile, searches = found.profile, found.searches
-    cost = "" if profile.cost is None else f"cost {profile.cost:.3g}, "
-    cells = len(found.study.calibrate_cells)
-    console.print(
-        f"{cells} cell{'' if cells == 1 else 's'}: {cost}{profile.evaluations} evaluations, {profile.simulations} "
-        f"simulations; two thirds of the cells are within {100 * profile.discrepancy:.1f} %."
-    )
-    if len(searches.optima) > 1:
-        console.print(_starts(searches, profile))
-        same = sum(not start.differs_in for start in searches.of(profile))
-        console.print(f"{same} of {len(searches.optima)} starts ended at the best one, within its 90 % intervals.")
-
-
-def _starts(searches: Searches, profile: Profile) -> Table:
-    table = Table()
-    table.add_column("start", justify="right")
-    for heading in ("cost", "evaluations"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("furthest from the best, in standard errors")
-    table.add_column("ended")
-    names = [parameter.name for parameter in profile.parameters]
-    for number, start in enumerate(searches.of(profile), 1):
-        optimum = start.optimum
-        best = optimum is searches.best
-        furthest = sorted(zip(start.distances, names, strict=True), reverse=True)[:_FURTHEST]
-        table.add_row(
-            str(number),
-            f"{optimum.cost:.3g}",
-            str(optimum.evaluations),
-            "" if best else ", ".join(f"{name} {distance:.1f}" for distance, name in furthest),
-            Text("the best" if best else start.verdict, style="red" if start.differs_in else ""),
-        )
-    return table
-
-
-def _parameters(found: Calibrated) -> Table:
-    table = Table()
-    table.add_column("parameter")
-    headings = ["prior", "fitted", "factor", "allowed"]
-    if found.limits:
-        headings.append("90 % interval")
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for each in found.parameters():
-        first, more = each["values"][0], len(each["values"]) - 1
-        cells = [
-            f"{_value(first['prior'], first['unit'])} ± {100 * each['prior_sd']:.0f} %",
-            _value(first["value"], first["unit"]),
-            f"{each['factor']:.3f} ± {100 * each['standard_error']:.1f} %",
-            f"{each['bounds'][0]:.2f} - {each['bounds'][1]:.2f}",
-        ]
-        if found.limits:
-            cells.append(_limits(each))
-        name = f"{each['name']} (and {more} more value{'' if more == 1 else 's'})" if more else each["name"]
-        table.add_row(Text(name, style="red" if each["at_bound"] else ""), *cells)
-    return table
-
-
-def _limits(parameter: dict[str, object]) -> str:
-    interval = parameter.get("interval")
-    if not isinstance(interval, list):
-        return ""
-    low, high = ("open" if limit is None else f"{limit:.3f}" for limit in interval)
-    return f"{low} - {high}"
-
-
-def _value(value: float, unit: str) -> str:
-    """A value in its unit, three digits."""
-    if unit not in _FORMATS:
-        return f"{value:,.3g} {unit}".strip() if value < 1000 else f"{value:,.0f} {unit}".strip()
-    return _FORMATS[unit](value)
-
-
 def _learn(files: list[Path], output: Path, as_json: bool) -> None:
     table = learn(files, load_table(), date.today().isoformat())
     table.save(output)
@@ -310,19 +229,6 @@ def _learn(files: list[Path], output: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({**table.model_dump(mode="json"), "lacking": without}))
     else:
-        shown = Table(title="How far predicted cells are off", title_justify="left")
-        for heading in ("study", "class"):
-            shown.add_column(heading)
-        for heading in ("cells", "half", "68 %", "90 %"):
-            shown.add_column(heading, justify="right")
-        for study, devices in table.studies.items():
-            for device, kinds in devices.items():
-                for kind, errors in kinds.items():
-                    shares = (f"{100 * error:.1f} %" for error in errors.errors)
-                    shown.add_row(study, f"{device} {kind}", str(errors.cells), *shares)
-        console = tables_console()
-        console.print(shown)
-        for name in without:
-            console.print(Text(f"{name} has predicted cells and is not in the table.", style="red"))
+        show(learnt_answer(table, without))
     if without:
         raise typer.Exit(1)

@@ -6,10 +6,9 @@ import json
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from ...api.capacity import capacity
-from ..tables.capacity import print_capacity, print_endurance, print_power
+from ..support.terminal import show
 
 _MOST_DISKS = 1000
 
@@ -58,11 +57,6 @@ def capacity_command(
         energy_price=energy_price,
     )
     if as_json:
-        told = found.to_dict()
-        typer.echo(json.dumps({key: value for key, value in told.items() if not key.startswith("schema")}))
-        return
-    print_capacity(Console(highlight=False), level, found.drive_bytes, found.plan, found.random_iops)
-    if found.power is not None:
-        print_power(Console(highlight=False), found.power, str(drive))
-    if written is not None:
-        print_endurance(Console(highlight=False), written, found.endurance)
+        typer.echo(json.dumps(found.document()))
+    else:
+        show(found.answer())

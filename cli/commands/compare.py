@@ -8,19 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
-from ...api.comparison import compare_varied
-from ...api.pictures.compare import curves_figure, designs_figure
+from ... import InputError
+from ...api.comparison import (
+    FEWEST_POINTS,
+    MOST_REPLICATIONS,
+    POINTS,
+    REPLICATIONS,
+    Settings,
+    compare_varied,
+    parse_alternatives,
+)
 from ...api.scenario import Scenario
-from ...api.support.compare_document import comparison_document
-from ...model.core.errors import InputError
-from ...model.files.quantities import parse_fraction, parse_time
-from ...scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Settings
-from ...scenarios.documents.document import parse_alternatives, read_document
-from ...scenarios.questions.load_curve import FEWEST_POINTS, POINTS
+from ...api.units import parse_fraction, parse_time
 from ..support.files import check_picture, write_picture
 from ..support.options import ScenarioArgument, SetOption, WorkersOption
-from ..tables.compare import print_comparison
-from ..tables.predict import tables_console
+from ..support.terminal import show
 
 _MOST_POINTS = 40
 
@@ -90,7 +92,7 @@ def compare_command(
         if value is not None:
             parse_time(value, f"--{option}")
             sets.append(f"service.{option.removeprefix('service-')}={value}")
-    base = Scenario.of(read_document(scenario, sets))
+    base = Scenario.load(scenario, sets)
     if plot is not None:
         check_picture(plot, base.document.name)
     settings = Settings(
@@ -103,12 +105,11 @@ def compare_command(
     varied: list[tuple[str, list[Any]]] = [parse_alternatives(text) for text in vary or []]
     found = compare_varied(base, varied, settings, workers)
     if plot is not None:
-        draw = curves_figure if curve else designs_figure
-        write_picture(plot, lambda: draw(base.name, found.found))
+        write_picture(plot, found.figure)
     if as_json:
-        typer.echo(json.dumps(comparison_document(base.name, found.found, settings, found.span), allow_nan=False))
+        typer.echo(json.dumps(found.document(), allow_nan=False))
     else:
-        print_comparison(tables_console(), base.name, found.found, settings, found.span)
+        show(found.answer())
 
 
 def _precision(text: str) -> float:

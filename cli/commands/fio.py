@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from ...api.fio import job_sections, jobs_of, machine_document, run_jobs
-from ...calibration.fio_study.comparison import compared
-from ...calibration.formats.detect import read_report
-from ...model.core.errors import InputError
-from ...model.files.atomic_file import whole_file
-from ...model.files.description_errors import located
-from ...model.files.quantities import parse_size, parse_time
-from ...model.programs.fio.options import is_option
-from ...scenarios.fio.output.iolog import run_iolog
-from ...scenarios.fio.output.json_document import json_document, json_text
-from ...scenarios.fio.output.logs import write_logs
-from ...scenarios.fio.output.normal_text import normal_text
-from ...scenarios.fio.plan import chosen
-from ...scenarios.fio.result import FioRun
-from ...scenarios.fio.run import FioOptions
+from ... import InputError
+from ...api.answer.tree import Answer, Verbatim
+from ...api.fio import (
+    Compared,
+    FioOptions,
+    FioRun,
+    chosen,
+    compared,
+    is_option,
+    job_sections,
+    jobs_of,
+    json_document,
+    json_text,
+    machine_scenario,
+    missing,
+    normal_text,
+    read_report,
+    run_iolog,
+    run_jobs,
+    write_logs,
+)
+from ...api.support.files import whole_file
+from ...api.tables.fio import fio_comparison, limits
+from ...api.units import parse_size, parse_time
 from ..support.files import check_output
 from ..support.options import SetOption
-from ..tables.fio_comparison import show_comparison
-from ..tables.run import run_console
+from ..support.terminal import show
 
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Options that raidsim does not have are fio's."""
@@ -85,11 +93,11 @@ def fio_command(
     most_s = None if at_most is None else parse_time(at_most, "--at-most")
     if most_s is not None and not most_s > 0:
         raise InputError("--at-most", f"found {at_most!r}", "expected: more than 0")
-    described = machine_document(machine, sets or [])
+    described = machine_scenario(machine, sets or [])
     _check_spelling(context)
     line = jobs_of(job, context.args)
     _check_written(write_iolog, logs, (machine, line.file) if line.file else (machine,))
-    spec = described.spec()
+    spec = described.spec
     jobs = chosen(job_sections(line, spec), section or [], job)
     report = None if compare is None else read_report(compare)
     options = FioOptions(target, _file_sizes(files or []), most_s, logs is not None, write_iolog is not None)
@@ -99,12 +107,12 @@ def fio_command(
     except InputError as error:
         if "," in error.place or error.place.startswith(("--", "job ", "size")):
             raise  # it is about the jobs
-        raise located(error, described.positions) from None
+        raise described.located(error) from None
     _write(ran, write_iolog, logs)
     if report is None or compare is None:
         _show(ran, form)
     else:
-        show_comparison(ran, compared(ran, report, str(compare)), str(compare), form)
+        _compared(ran, compared(ran, report, str(compare)), str(compare), form)
 
 
 def _file_sizes(given: Sequence[str]) -> dict[str, int]:
@@ -157,14 +165,25 @@ def _write(run: FioRun, write_iolog: str | None, logs: Path | None) -> None:
 
 def _show(run: FioRun, form: str) -> None:
     """What fio prints, and what limits."""
-    lines = [f"bottleneck: {run.limits}", *(f"note: {note}" for note in run.notes)]
+    told = limits(run)
     if form != "normal":
         typer.echo(json_text(json_document(run, form == "json+")), nl=False)
-        for line in lines:
-            typer.echo(line, err=True)
+        for line in told:
+            typer.echo(line.text, err=True)
         return
-    typer.echo(normal_text(run), nl=False)
-    typer.echo()
-    console = run_console()
-    for line in lines:
-        console.print(Text(line))
+    show(Answer("", [Verbatim(f"{normal_text(run)}\n"), *told]))
+
+
+def _compared(run: FioRun, rows: Sequence[Compared], measured: str, form: str) -> None:
+    """What fio predicts next to what was measured; in JSON, one object that has fio's own document in it."""
+    if form == "normal":
+        show(fio_comparison(run, rows, measured))
+        return
+    found = {
+        "measured": measured,
+        "comparison": [row.document() for row in rows],
+        "bottleneck": run.limits,
+        "notes": [*run.notes, *missing(rows)],
+        "fio": json_document(run, form == "json+"),
+    }
+    typer.echo(json.dumps(found, allow_nan=False))

@@ -9,10 +9,8 @@ from typing import Annotated
 
 import typer
 
-from ...api.inspection import inspect_sources
-from ...calibration.inspection.inspection import Source, decoded, read_source
-from ...calibration.inspection.tools.outputs import MOST_CHARACTERS
-from ...model.core.errors import InputError
+from ... import InputError
+from ...api.inspection import MOST_CHARACTERS, Source, decoded, inspect_sources, read_source
 from ..support.files import write_file
 
 _STDIN = "-"

@@ -10,16 +10,20 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ...api.layout import fields, layout_document, shown_rows, small_layout, title
-from ...api.pictures.layout import layout_figure
-from ...model.core.errors import InputError
-from ...model.files.quantities import format_size, parse_size
-from ...model.layouts import (
+from ... import InputError
+from ...api.layout import (
     Layout,
     LinearLayout,
     StripedLayout,
+    fields,
+    layout_document,
     layout_for,
+    shown_rows,
+    small_layout,
+    title,
 )
+from ...api.pictures.layout import layout_figure
+from ...api.units import format_size, parse_size
 from ..support.files import check_picture, write_picture
 from ..support.table import Table
 

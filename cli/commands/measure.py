@@ -9,17 +9,26 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
+from ... import InputError
+from ...api.answer.numbers import COUNT
+from ...api.answer.tree import Answer, Column, Row, Table, Words
+from ...api.measuring import (
+    Job,
+    Kernel,
+    Measurement,
+    Report,
+    Target,
+    default_folder,
+    describe,
+    find_fio,
+    find_target,
+    make_file,
+    takes_direct,
+)
 from ...api.support.progress import progress_bar
-from ...calibration.formats.report import Report
-from ...calibration.measurement.machine import Kernel
-from ...calibration.measurement.measure import Job, Measurement, default_folder, describe, find_fio
-from ...calibration.measurement.target import Target, find_target, make_file, takes_direct
-from ...model.core.errors import InputError
-from ...model.files.quantities import format_duration, format_rate, format_size, parse_size
-from ..support.table import Table
-from ..tables.catalogue import wide_console
+from ...api.units import format_duration, format_rate, format_size, parse_size
+from ..support.terminal import WIDE, console_of, show
 
 _LONGEST_S = 3600.0
 
@@ -109,19 +118,12 @@ def _figures(job: Job, report: Report) -> dict[str, float]:
 
 
 def _show(measurement: Measurement) -> None:
-    console = wide_console()
     settings, device = measurement.machine.suite, measurement.machine.device
     on = "" if device is None else f" {'of' if settings.target == 'device' else 'on'} {device.name}"
     what = f"{format_size(settings.size)}{' of a file' if settings.target == 'file' else ''}{on}"
     how = f"{settings.engine}, {'direct' if settings.direct else 'buffered'}, {format_duration(settings.seconds)} a job"
-    console.print(Text(f"{what}: {how}"))
-    table = Table()
-    table.add_column("job")
-    for heading in ("rate", "I/Os a second", "mean", "p99"):
-        table.add_column(heading, justify="right")
-    for job, report in measurement.reports.items():
-        found = _figures(job, report)
-        times = (format_duration(found[name]) for name in ("mean_seconds", "p99_seconds"))
-        table.add_row(Text(job.name), format_rate(found["rate"]), f"{found['iops']:,.0f}", *times)
-    console.print(table)
-    console.print(Text(f"in {measurement.folder}; to fit a model: raidsim calibrate --from-fio {measurement.folder}"))
+    rows: list[Row] = [(job.name, *_figures(job, report).values()) for job, report in measurement.reports.items()]
+    columns = [Column("job"), Column("rate", show=format_rate), Column("I/Os a second", show=COUNT)]
+    columns += [Column(name, show=format_duration) for name in ("mean", "p99")]
+    next_step = f"in {measurement.folder}; to fit a model: raidsim calibrate --from-fio {measurement.folder}"
+    show(Answer("", [Words(f"{what}: {how}"), Table("", columns, rows), Words(next_step)]), console_of(WIDE))

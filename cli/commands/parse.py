@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from ...calibration.formats.detect import read_report
-from ...calibration.formats.report import Figure, Report
-from ...model.files.quantities import format_duration, format_rate
-from ..support.table import Table
-from ..tables.catalogue import wide_console
+from ...api.answer.tree import Answer, Column, Part, Row, Table, Words, lines
+from ...api.reports import Figure, Report, read_report
+from ...api.units import format_duration, format_rate
+from ..support.terminal import WIDE, console_of, show
 
 _NOT_SHOWN = "_bin"
 _MOST_ROWS = 500
@@ -33,67 +31,54 @@ def parse_command(
     if as_json:
         typer.echo(json.dumps({"reports": [{"file": str(path), **report.document()} for path, report in reports]}))
         return
-    console = wide_console()
+    console = console_of(WIDE)
     for path, report in reports:
-        _show(console, path, report)
+        show(_answer(path, report), console)
 
 
-def _show(console: Console, path: Path, report: Report) -> None:
+def _answer(path: Path, report: Report) -> Answer:
     common = _common(report.figures)
     version = f" {report.version}" if report.version else ""
     of = "".join(f", {name} {value}" for name, value in common.items())
-    console.print(Text(f"{path}: {report.format}{version}{of}"))
     shown = [figure for figure in report.figures if not figure.name.endswith(_NOT_SHOWN)]
-    if len(shown) > _MOST_ROWS:
-        _show_many(console, report, shown, common)
-    else:
-        _show_all(console, report, shown, common)
-    for warning in report.warnings:
-        console.print(Text(f"note: {warning}"), soft_wrap=True)
+    parts = (_many if len(shown) > _MOST_ROWS else _all)(report, shown, common)
+    notes = lines(f"note: {warning}" for warning in report.warnings)
+    return Answer("", [Words(f"{path}: {report.format}{version}{of}"), *parts, *notes])
 
 
-def _show_all(console: Console, report: Report, shown: list[Figure], common: dict[str, str]) -> None:
+def _all(report: Report, shown: list[Figure], common: dict[str, str]) -> Iterator[Part]:
     """A row for each figure."""
     contexts = [", ".join(f"{name} {value}" for name, value in each.context if name not in common) for each in shown]
-    table = Table()
-    table.add_column("figure")
-    table.add_column("value", justify="right")
-    table.add_column("line", justify="right")
-    if any(contexts):
-        table.add_column("of")
+    columns = [Column("figure"), Column("value", show=str), Column("line", show=str)]
+    columns += [Column("of")] if any(contexts) else []
+    rows: list[Row] = []
     before = ""
     for figure, context in zip(shown, contexts, strict=True):
-        cells: list[Text | str] = [Text(figure.name), _value(figure), str(figure.line)]
-        if any(contexts):
-            cells.append(Text(context if context != before else ""))
-        table.add_row(*cells)
+        of = [context if context != before else ""] if any(contexts) else []
+        rows.append((figure.name, _value(figure), str(figure.line), *of))
         before = context
-    console.print(table)
+    yield Table("", columns, rows)
     if len(shown) < len(report.figures):
-        console.print(f"{len(report.figures) - len(shown)} bins of latency are in --json")
+        yield Words(f"{len(report.figures) - len(shown)} bins of latency are in --json")
 
 
-def _show_many(console: Console, report: Report, shown: list[Figure], common: dict[str, str]) -> None:
+def _many(_: Report, shown: list[Figure], common: dict[str, str]) -> Iterator[Part]:
     """A row for each figure over all reports: mean, least and most."""
     values: dict[tuple[str, str], list[Figure]] = {}
     for figure in shown:
         of = [f"{name} {value}" for name, value in figure.context if name not in (*common, _REPORT, _TIME)]
         values.setdefault((figure.name, ", ".join(of)), []).append(figure)
-    table = Table()
-    table.add_column("figure")
-    for name in ("mean", "least", "most", "number"):
-        table.add_column(name, justify="right")
-    table.add_column("of")
+    rows: list[Row] = []
     for (name, whole), figures in list(values.items())[:_MOST_ROWS]:
         numbers = [figure.value for figure in figures]
-        mean = replace(figures[0], value=math.fsum(numbers) / len(numbers))
-        least, most = (replace(figures[0], value=each) for each in (min(numbers), max(numbers)))
-        summary = [_value(each) for each in (mean, least, most)]
-        table.add_row(Text(name), *summary, str(len(numbers)), Text(whole))
-    console.print(table)
+        mean = math.fsum(numbers) / len(numbers)
+        summary = [_value(replace(figures[0], value=each)) for each in (mean, min(numbers), max(numbers))]
+        rows.append((name, *summary, str(len(numbers)), whole))
+    numbered = [Column(name, show=str) for name in ("mean", "least", "most", "number")]
+    yield Table("", [Column("figure"), *numbered, Column("of")], rows)
     left = len(values) - _MOST_ROWS
     more = f" {left:,} more rows and" if left > 0 else ""
-    console.print(f"mean, least and most of {len(shown):,} figures; --json has{more} each of them", soft_wrap=True)
+    yield Words(f"mean, least and most of {len(shown):,} figures; --json has{more} each of them")
 
 
 def _common(figures: tuple[Figure, ...]) -> dict[str, str]:

@@ -9,18 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
+from ... import InputError
 from ...api.pictures.predict import comparison_figure
+from ...api.studies import Evaluator, StudySpec, WrongRun, chosen_studies, summary
 from ...api.support.keeping import keep_predictions
 from ...api.support.predicting import StudiesPredicted, kept_only, predict_all
 from ...api.support.unfinished import evaluating
-from ...calibration.simulation.evaluator import Evaluator
-from ...calibration.study.study import StudySpec, chosen_studies
-from ...model.core.errors import InputError
-from ...validation.prediction.comparison import summary
-from ...validation.prediction.study_queue import WrongRun
+from ...api.tables.predict import all_studies, study_answer, verdict
 from ..support.files import check_picture, write_picture
 from ..support.options import EveryStudyOption, RecalibrateOption, StudiesArgument, WorkersOption
-from ..tables.predict import print_all, print_study, print_verdict, tables_console
+from ..support.terminal import show
 
 
 def predict_command(
@@ -84,10 +82,9 @@ def _check_options(keep: bool, kept: bool, others: Mapping[str, object]) -> None
 def _show(found: StudiesPredicted, as_json: bool, plot: Path | None, each_study: bool = True) -> None:
     """Print tables, and draw what is to be drawn; of each study too unless that was done as it was complete."""
     if not as_json:
-        console = tables_console()
         for comparison in found.in_order if each_study else ():
-            print_study(console, comparison)
-        print_all(console, found.in_order, found.failed)
+            show(study_answer(comparison))
+        show(all_studies(found.in_order, found.failed))
     if plot is not None and found.comparisons:
         write_picture(plot, lambda: comparison_figure(found.in_order))
 
@@ -96,21 +93,20 @@ def _predicted(
     studies: Sequence[StudySpec], evaluator: Evaluator, recalibrate: bool, fresh: bool, as_json: bool, plot: Path | None
 ) -> tuple[StudiesPredicted, list[WrongRun]]:
     """Predict, show what there is, and verify what was kept."""
-    console = tables_console()
     found = predict_all(
-        studies, evaluator, recalibrate, fresh, lambda each: None if as_json else print_study(console, each)
+        studies, evaluator, recalibrate, fresh, lambda each: None if as_json else show(study_answer(each))
     )
     _show(found, as_json, plot, each_study=False)
     if not found.kept_runs:
         return found, []
     wrong = found.verify(evaluator)
     if not as_json:
-        print_verdict(console, found.kept_runs, wrong)
+        show(verdict(found.kept_runs, wrong))
     for each in found.queued:
         if each.study.id in {run.study for run in wrong} and not each.failed:
             found.comparisons[each.study.id] = each.comparison(kept=False)
             if not as_json:
-                print_study(console, found.comparisons[each.study.id])
+                show(study_answer(found.comparisons[each.study.id]))
     return found, wrong
 
 

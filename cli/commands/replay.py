@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from ...api.replay import reading_notes, replay_opened
+from ... import InputError
+from ...api.replay import KINDS, Fit, Replay, ReplayOptions, open_trace, replay_opened
 from ...api.scenario import Scenario
-from ...api.support.run_document import document
-from ...calibration.uncertainty.model_interval import run_intervals
-from ...model.core.errors import InputError
-from ...model.files.quantities import format_duration, format_size, parse_fraction, parse_time
-from ...scenarios.documents.document import read_document
-from ...scenarios.traces.reading import Trace, open_trace
-from ...scenarios.traces.replay.per_request import KINDS
-from ...scenarios.traces.replay.placement import Fit
-from ...scenarios.traces.replay.replay import Replay, ReplayOptions
+from ...api.units import parse_fraction, parse_time
 from ..support.files import check_output
 from ..support.options import OnErrorOption, SetOption, skips_malformed
-from ..tables.run import print_prediction, print_right, run_console
+from ..support.terminal import show
 
 _FITS: dict[str, Fit] = {"refuse": "refuse", "wrap": "wrap", "scale": "scale"}
 
@@ -102,66 +92,13 @@ def replay_command(
         warm_up=parse_fraction(warm_up, "--warm-up"),
     )
     options.check()
-    scenario = Scenario.of(read_document(machine, sets or []))
+    scenario = Scenario.load(machine, sets or [])
     opened = open_trace(trace, trace_format, skips_malformed(on_error), discards=True, flushes=True)
-    done = replay_opened(scenario, opened, options, drive, per_request is not None)
+    done = Replay(scenario, replay_opened(scenario, opened, options, drive, per_request is not None), opened, options)
     if per_request is not None:
-        assert done.log is not None
-        done.log.write(per_request)
-    notes = [*done.notes, *reading_notes(opened, options)]
+        assert done.found.log is not None
+        done.found.log.write(per_request)
     if as_json:
-        replayed = {
-            "trace": str(trace),
-            "format": opened.format,
-            "left_out": dict(opened.skipped),
-            **_replayed(done, options),
-            "notes": notes,
-        }
-        typer.echo(json.dumps({**document(done.spec, done.prediction), "replay": replayed}, allow_nan=False))
-        return
-    console = run_console()
-    _print_replayed(console, opened, done, options, notes)
-    print_prediction(console, done.spec, done.prediction, None)
-    if options.depth is None:
-        print_right(console, done.prediction, run_intervals(done.spec), offered=True)
-
-
-def _replayed(done: Replay, options: ReplayOptions) -> dict[str, Any]:
-    survey = done.survey
-    return {
-        "target": done.target,
-        "records": survey.records,
-        "completed": done.completed,
-        "reads": survey.reads,
-        "discards": survey.discards,
-        "flushes": survey.flushes,
-        "bytes": survey.bytes,
-        "length_s": survey.length_s,
-        "devices": done.starts,
-        "unaligned": survey.unaligned,
-        "speedup": options.speedup,
-        "depth": options.depth,
-        **({"think": True} if options.think else {}),
-        "drained_s": done.drained_s,
-    }
-
-
-def _print_replayed(console: Console, trace: Trace, done: Replay, options: ReplayOptions, notes: Sequence[str]) -> None:
-    """What was replayed, and how."""
-    survey = done.survey
-    devices = f", {len(done.starts)} devices side by side" if len(done.starts) > 1 else ""
-    share = 100 * survey.reads / survey.records
-    held = f"{survey.records:,} I/Os, {share:.0f} % reads, {format_size(survey.bytes)}"
-    lines = [
-        f"{trace.path.name} ({trace.format}) on {done.target}: {held} in {format_duration(survey.length_s)}{devices}"
-    ]
-    if options.depth is not None:
-        how = "with the recorded think times" if options.think else f"{options.depth:,} outstanding, whenever they came"
-        lines.append(f"{done.completed:,} of them, {how}")
+        typer.echo(json.dumps(done.document(), allow_nan=False))
     else:
-        how = "at their own times" if options.speedup == 1 else f"{options.speedup:g} times as fast as they came"
-        lines.append(f"{how}; all complete {format_duration(done.drained_s or 0.0)} after the last came")
-    lines += [f"note: {note}" for note in notes]
-    for line in lines:
-        console.print(Text(line))
-    console.print()
+        show(done.answer())

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ...api.run import run_scenario
+from ... import InputError
+from ...api.answer.tree import Answer, Words
+from ...api.result import DEFAULT_IOS, DRAWN_IOS, MOST_DRAWN_IOS
+from ...api.run import UNOBSERVED, run_scenario, watching
 from ...api.scenario import Scenario
-from ...api.support.run_document import document
-from ...calibration.uncertainty.model_interval import run_intervals
-from ...compiled.loader import in_use
-from ...model.core.errors import InputError
-from ...scenarios.documents.document import read_document
-from ...scenarios.machine.observer import UNOBSERVED
-from ...scenarios.timeline.length import DEFAULT_IOS, DRAWN_IOS, MOST_DRAWN_IOS
+from ...api.tables.run import without_line
 from ..support.files import check_output, check_picture, is_picture, whole_file, write_picture
 from ..support.options import ScenarioArgument, SetOption
-from ..tables.run import offered_only, print_prediction, print_right, print_without_bottleneck, run_console
-
-# Pictures and timelines are imported where they are asked for.
-if TYPE_CHECKING:
-    from ...scenarios.timeline.timeline import Timeline
+from ..support.terminal import console_of, show
 
 _MOST_EVENTS = 1_000_000
 """A run of more (about 5 s) is not made a second time without being asked for."""
@@ -67,7 +60,7 @@ def run_command(
     """Simulate a scenario: throughput, latency, utilization of each part, and the bottleneck."""
     if timeline_ios is not None and timeline is None:
         raise InputError("--timeline-ios", "found it without --timeline", "expected: with --timeline")
-    described = Scenario.of(read_document(scenario, sets or []))
+    described = Scenario.load(scenario, sets or [])
     spec = described.spec
     drawn = timeline is not None and is_picture(timeline)
     if timeline is not None:
@@ -75,46 +68,31 @@ def run_command(
     if plot is not None:
         check_picture(plot, described.document.name)
     ios = timeline_ios or (DRAWN_IOS if drawn else DEFAULT_IOS)
-    # Compiled parts cannot be watched: where they are in use, the timeline is recorded in another process.
-    recorder = None
-    if timeline is not None and not in_use():
-        from ...scenarios.timeline.recorder import Recorder
-
-        recorder = Recorder(ios)
-    result = run_scenario(described, scale, UNOBSERVED if recorder is None else recorder)
-    prediction, found = result.prediction, result.rebuild
-    offered = offered_only(spec, prediction)
-    intervals = run_intervals(spec, offered)
-    console = run_console()
+    result = run_scenario(described, scale, UNOBSERVED if timeline is None else watching(ios))
+    prediction, console = result.prediction, console_of()
     if not as_json:
-        print_prediction(console, spec, prediction, found, all_parts)
+        show(result.measured(all_parts), console)
         console.file.flush()
-    if timeline is not None:
-        from ...scenarios.timeline.timeline import Timeline, record
-
-        recorded = record(spec, result.sample, ios) if recorder is None else Timeline.of(spec.name, recorder)
-        if drawn:
-            from ...api.pictures.timeline import timeline_figure
-
-            write_picture(timeline, lambda: timeline_figure(recorded), "--timeline")
-        else:
-            _write_timeline(timeline, recorded)
+    if timeline is not None and drawn:
+        write_picture(timeline, lambda: result.timeline_figure(ios), "--timeline")
+    elif timeline is not None:
+        recorded = result.timeline_document(ios)
+        with whole_file(timeline, "--timeline") as unfinished, unfinished.open("w", encoding="utf-8") as file:
+            json.dump(recorded, file, allow_nan=False, separators=(",", ":"))
     if plot is not None:
-        from ...api.pictures.run import run_figure
-
-        write_picture(plot, lambda: run_figure(spec, prediction))
+        write_picture(plot, result.figure)
     wanted = runs_again if runs_again is not None else prediction.events <= _MOST_EVENTS
     without = result.without_bottleneck() if wanted else None
     if as_json:
-        typer.echo(json.dumps(document(spec, prediction, found, without, intervals), allow_nan=False))
+        typer.echo(json.dumps(result.document(without), allow_nan=False))
         return
     if without is not None:
-        print_without_bottleneck(console, spec, prediction, without)
+        show(without_line(spec, prediction, without), console)
     elif runs_again is None and not wanted:
-        console.print(
-            "Skipped the rerun without the bottleneck, as it would take as long again; use --relief to force it."
+        show(
+            Words("Skipped the rerun without the bottleneck, as it would take as long again; use --relief to force it.")
         )
-    print_right(console, prediction, intervals, offered)
+    show(Answer("", result.sure()), console)
 
 
 def _check_timeline(path: Path, ios: int | None, drawn: bool, source: str) -> None:
@@ -126,10 +104,3 @@ def _check_timeline(path: Path, ios: int | None, drawn: bool, source: str) -> No
         raise InputError(
             "--timeline-ios", f"found {ios:,}", f"allowed in a picture: 1 to {MOST_DRAWN_IOS}; more in a .json"
         )
-
-
-def _write_timeline(path: Path, timeline: Timeline) -> None:
-    from ...scenarios.timeline.chrome_trace import chrome_trace
-
-    with whole_file(path, "--timeline") as unfinished, unfinished.open("w", encoding="utf-8") as file:
-        json.dump(chrome_trace(timeline), file, allow_nan=False, separators=(",", ":"))

@@ -7,19 +7,25 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from ...model.core.errors import InputError
-from ...scenarios.documents.document import document_file, read_document
-from ...scenarios.documents.extends import parse_layer, read_text
-from ...scenarios.documents.library import PREFIX, library_names, library_summary
-from ...scenarios.documents.schema import document_schema
-from ...scenarios.documents.text import changed_text, plain_text
-from ...scenarios.documents.written import written
+from ... import InputError
+from ...api.answer.tree import Column, Table
+from ...api.scenario import (
+    PREFIX,
+    changed_text,
+    document_file,
+    document_schema,
+    library_names,
+    library_summary,
+    parse_layer,
+    plain_text,
+    read_document,
+    read_text,
+    written,
+)
 from ..support.files import write_file
 from ..support.options import SetOption
-from ..support.table import Table
+from ..support.terminal import show
 
 
 def schema_command(
@@ -32,9 +38,6 @@ def schema_command(
         typer.echo(text, nl=False)
     else:
         write_file(output, text, force)
-
-
-_WIDTH = 100
 
 
 def scenario_command(
@@ -79,13 +82,7 @@ def _list(as_json: bool) -> None:
         listed = [{"name": name, "summary": summary} for name, summary in scenarios.items()]
         typer.echo(json.dumps({"scenarios": listed}))
         return
-    table = Table()
-    table.add_column("scenario", no_wrap=True)
-    table.add_column("what it is")
-    for name, summary in scenarios.items():
-        table.add_row(Text(name), Text(summary))
-    console = Console(highlight=False)
-    (console if console.is_terminal else Console(width=_WIDTH, highlight=False)).print(table)
+    show(Table("", (Column("scenario", whole=True), Column("what it is")), list(scenarios.items())))
 
 
 def _document(scenario: str, sets: list[str] | None, resolved: bool) -> dict[str, Any]:

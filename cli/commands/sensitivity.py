@@ -8,15 +8,10 @@ from typing import Annotated
 
 import typer
 
-from ...api.pictures.sensitivity import sensitivity_figure
-from ...api.scenario import Scenario
-from ...api.sensitivity import sensitivity
-from ...calibration.sensitivity.runs import TRAJECTORIES
-from ...scenarios.documents.document import read_document
+from ...api.sensitivity import TRAJECTORIES, sensitivity
 from ..support.files import check_picture, write_picture
 from ..support.options import WorkersOption
-from ..tables.predict import tables_console
-from ..tables.sensitivity import document, print_sensitivity
+from ..support.terminal import show
 
 
 def sensitivity_command(
@@ -51,7 +46,7 @@ def sensitivity_command(
     if plot is not None:
         check_picture(plot, str(scenario))
     found = sensitivity(
-        Scenario.of(read_document(str(scenario))),
+        str(scenario),
         figure=figure,
         parameters=parameter,
         method=method,
@@ -59,10 +54,10 @@ def sensitivity_command(
         samples=samples,
         seed=seed,
         workers=workers,
-    ).found
+    )
     if plot is not None:
-        write_picture(plot, lambda: sensitivity_figure(found))
+        write_picture(plot, found.figure)
     if as_json:
-        typer.echo(json.dumps(document(found), allow_nan=False))
+        typer.echo(json.dumps(found.document(), allow_nan=False))
     else:
-        print_sensitivity(tables_console(), found)
+        show(found.answer())

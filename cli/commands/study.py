@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
+from ... import InputError
+from ...api.answer.numbers import PERCENT
+from ...api.answer.tree import Answer, Column, Part, Table, Words, lines
+from ...api.studies import (
+    FIRST_SHOTS,
+    FirstShot,
+    StudyCheck,
+    StudySpec,
+    check_study,
+    load_first_shots,
+    load_study,
+    resolve_study,
+    skeleton,
+    study_names,
+    sum_in_order,
+)
 from ...api.support.predicting import predict_studies
 from ...api.support.progress import progress_bar
 from ...api.support.unfinished import evaluating
-from ...calibration.fio_study.skeleton import skeleton
-from ...calibration.sensitivity.study_check import StudyCheck, check_study, resolve_study
-from ...calibration.study.study import StudySpec, load_study, study_names
-from ...model.core.errors import InputError
-from ...model.core.exact_sums import sum_in_order
-from ...model.files.quantities import format_duration
-from ...validation.prediction.first_shots import FIRST_SHOTS, FirstShot, load_first_shots
+from ...api.units import format_duration
 from ..support.files import write_file
-from ..support.table import Table
-from ..tables.predict import tables_console
+from ..support.terminal import console_of, show
 
 _ACTIONS = ("new", "check", "first-shot")
 _MOST_SHOWN = 12
@@ -146,27 +153,23 @@ def _resolve(study: StudySpec, as_json: bool) -> None:
         counts = {"runs": len(study.wanted_runs), "cells": len(study.all_cells) + len(study.zero_cells)}
         typer.echo(json.dumps({"study": study.id, **counts, "problems": problems}))
         return
-    console = tables_console()
-    _print_head(console, study, problems)
-    console.print(
-        "The machine of every run can be built, and every cell has its run and figure. Nothing was simulated."
-    )
+    show(_head(study, problems))
+    show(Words("The machine of every run can be built, and every cell has its run and figure. Nothing was simulated."))
 
 
-def _print_head(console: Console, study: StudySpec, problems: Sequence[str]) -> None:
+def _head(study: StudySpec, problems: Sequence[str]) -> Answer:
     """How many parts a study has, and what is missing."""
     calibrated = len(study.calibrate_cells)
     cells = len(study.all_cells)
-    console.print(Text(f"{study.title} ({study.id})", style="bold"))
     counts = [
         _count(len(study.wanted_runs), "run"),
         f"{_count(cells, 'cell')} ({calibrated} calibrate, {cells - calibrated} predict)",
         _count(len(study.parameters), "parameter"),
         _count(len(study.claims), "claim"),
     ]
-    console.print(f"{', '.join(counts)}, {len(study.missing)} missing.")
-    for problem in problems or ("Nothing is missing.",):
-        console.print(Text(f"- {problem}" if problems else problem))
+    told = [f"- {problem}" for problem in problems] or ["Nothing is missing."]
+    head = f"{', '.join(counts)}, {len(study.missing)} missing."
+    return Answer(f"{study.title} ({study.id})", lines([head, *told]))
 
 
 def _check(study: StudySpec, as_json: bool) -> None:
@@ -175,36 +178,26 @@ def _check(study: StudySpec, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(_document(study, found), allow_nan=False))
         return
-    console = tables_console()
-    _print_head(console, study, found.problems)
-    if found.moved:
-        _print_moved(console, found)
     total_s = sum_in_order(found.run_s.values())
-    console.print(f"Simulating every run once takes {format_duration(total_s)} of CPU time.")
+    told = [f"Simulating every run once takes {format_duration(total_s)} of CPU time."]
     if study.parameters and study.calibrate_cells:
-        console.print(f"A fit takes about {format_duration(found.fit_s)} of CPU time.")
+        told.append(f"A fit takes about {format_duration(found.fit_s)} of CPU time.")
     slowest = max(found.run_s, key=lambda run: found.run_s[run], default=None)
     if slowest is not None and found.run_s[slowest] > 0.3 * total_s and len(found.run_s) > 3:
-        console.print(Text(f"The slowest run is {slowest} ({format_duration(found.run_s[slowest])})."))
+        told.append(f"The slowest run is {slowest} ({format_duration(found.run_s[slowest])}).")
+    show(Answer("", [_head(study, found.problems), *_moved(found), *lines(told)]))
 
 
-def _print_moved(console: Console, found: StudyCheck) -> None:
-    console.print()
-    title = (
-        f"Numbers that move a cell most, by one standard deviation of a usual prior (runs {', '.join(found.looked_at)})"
-    )
-    table = Table(title=title, title_justify="left", title_style="")
-    table.add_column("number", overflow="fold")
-    table.add_column("prior", justify="right")
-    table.add_column("moves", justify="right")
-    table.add_column("cell", overflow="fold")
-    table.add_column("")
-    for each in found.moved[:_MOST_SHOWN]:
-        fitted = "fitted" if each.fitted else "not fitted"
-        table.add_row(each.path, f"{100 * each.sd:.0f} %", f"{100 * math.expm1(each.change):.0f} %", each.cell, fitted)
-    console.print(table)
+def _moved(found: StudyCheck) -> Iterator[Part]:
+    columns = [Column("number"), *(Column(name, show=PERCENT, scale=100.0) for name in ("prior", "moves"))]
+    rows = [
+        (each.path, each.sd, math.expm1(each.change), each.cell, "fitted" if each.fitted else "not fitted")
+        for each in found.moved[:_MOST_SHOWN]
+    ]
+    title = "Numbers that move a cell most, by one standard deviation of a usual prior"
+    yield Table(f"{title} (runs {', '.join(found.looked_at)})", [*columns, Column("cell"), Column("")], rows)
     if len(found.moved) > _MOST_SHOWN:
-        console.print(f"... and {len(found.moved) - _MOST_SHOWN} more; all of them: --json")
+        yield Words(f"... and {len(found.moved) - _MOST_SHOWN} more; all of them: --json")
 
 
 def _document(study: StudySpec, found: StudyCheck) -> dict[str, object]:
@@ -217,7 +210,7 @@ def studies_command(
     """List the published benchmark reports in the catalogue."""
     studies = [load_study(name) for name in study_names()]
     if as_json:
-        rows = [
+        found = [
             {
                 "id": study.id,
                 "title": study.title,
@@ -229,17 +222,15 @@ def studies_command(
             }
             for study in studies
         ]
-        typer.echo(json.dumps({"studies": rows}))
+        typer.echo(json.dumps({"studies": found}))
         return
-    table = Table()
-    for heading in ("study", "title", "author", "date"):
-        table.add_column(heading)
-    for heading in ("calibrate", "predict", "claims", "missing"):
-        table.add_column(heading, justify="right")
-    for study in studies:
-        table.add_row(study.id, study.title, study.source.author, study.source.date, *map(str, _counts(study).values()))
-    console = Console()
-    (console if console.is_terminal else Console(width=128)).print(table)
+    columns = [Column(name) for name in ("study", "title", "author", "date")]
+    columns += [Column(name, show=str) for name in ("calibrate", "predict", "claims", "missing")]
+    rows = [
+        (study.id, study.title, study.source.author, study.source.date, *map(str, _counts(study).values()))
+        for study in studies
+    ]
+    show(Table("", columns, rows), console_of(128))
 
 
 def _counts(study: StudySpec) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from collections.abc import Mapping
@@ -10,20 +11,29 @@ from typing import Annotated
 
 import typer
 
+from ... import InputError
 from ...api.pictures.sweep import sweep_figure
-from ...api.sweep import run_plan
-from ...model.core.errors import InputError
-from ...model.files.quantities import parse_time
-from ...scenarios.documents.document import parse_assignment
-from ...scenarios.sweeps.export import ResultTable, write_csv, write_parquet
-from ...scenarios.sweeps.plan import SweepPlan, read_sweep
-from ...scenarios.sweeps.result_store import ResultStore
-from ...scenarios.sweeps.sweep import SweepProgress
-from ...scenarios.sweeps.workers import ClusterWorkers, ProcessWorkers, SweepWorkers, ThisProcess
+from ...api.sweep import (
+    ClusterWorkers,
+    ProcessWorkers,
+    ResultStore,
+    ResultTable,
+    SweepPlan,
+    SweepProgress,
+    SweepWorkers,
+    ThisProcess,
+    parse_assignment,
+    read_sweep,
+    run_plan,
+    write_csv,
+    write_parquet,
+)
+from ...api.tables.sweep import document, sweep_answer
+from ...api.units import parse_time
 from ..support.files import check_picture, write_picture
 from ..support.interrupts import interrupted_status
 from ..support.options import SetOption
-from ..tables.sweep import document, dumped, print_state, print_sweep, sweep_console
+from ..support.terminal import show
 
 _MOST_WORKERS = 1024
 _FAILED = 1
@@ -196,11 +206,10 @@ def _known_figures(store: ResultStore, number: int, plan: SweepPlan | None) -> t
 def _show(store: ResultStore, number: int, plan: SweepPlan | None, as_json: bool, whole: bool) -> None:
     record = store.record(number)
     if as_json:
-        typer.echo(dumped(document(store, record)))
-    elif whole:
-        print_sweep(sweep_console(), store, record, () if plan is None else _known_figures(store, number, plan))
+        typer.echo(json.dumps(document(store, record), allow_nan=False))
     else:
-        print_state(sweep_console(), record)
+        figures = _known_figures(store, number, plan) if whole and plan is not None else ()
+        show(sweep_answer(store, record, figures, whole))
 
 
 def _tell(progress: SweepProgress) -> None:

@@ -12,19 +12,15 @@ from pathlib import Path
 from typing import IO, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from ...model.core.errors import InputError
-from ...model.programs.operation import Kind, Operation
-from ...model.programs.postmark import PostMark, log_lines
-from ...model.programs.postmark_report import Clock, report
-from ...model.programs.postmark_script import transcript
+from ... import InputError
+from ...api.answer.numbers import COUNT
+from ...api.answer.tree import Column, Row, Table
+from ...api.programs import Clock, Kind, Operation, PostMark, log_lines, report, transcript
+from ...api.support.workload_programs import OPTIONS, Asked, phases_of
 from ..support.files import whole_file
-from ..support.table import Table
-from ..support.workload_programs import OPTIONS, Asked, phases_of
+from ..support.terminal import show
 
-_WIDTH = 100
 _MOST_SIZES, _SIZES_SHOWN = 6, 3
 
 
@@ -161,17 +157,12 @@ def _text_into(raw: IO[bytes], path: Path) -> Iterator[IO[str]]:
 
 
 def _show(phases: Mapping[str, Mapping[str, int]]) -> None:
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(width=_WIDTH, highlight=False)
-    table = Table()
-    for heading in ("phase", "call"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("times", justify="right", no_wrap=True)
+    rows: list[Row] = []
     for phase, calls in phases.items():
-        for index, (call, count) in enumerate(_gathered(calls).items()):
-            table.add_row(Text("" if index else phase), Text(call), f"{count:,}")
-    console.print(table)
+        counts = _gathered(calls).items()
+        rows += [("" if index else phase, call, count) for index, (call, count) in enumerate(counts)]
+    columns = (Column("phase", whole=True), Column("call", whole=True), Column("times", show=COUNT))
+    show(Table("", columns, rows, keys=2))
 
 
 def _gathered(calls: Mapping[str, int]) -> dict[str, int]:

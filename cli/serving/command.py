@@ -9,20 +9,19 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from ... import InputError
+from ...api.result import DEFAULT_IOS
+from ...api.run import UNOBSERVED
+from ...api.scenario import Scenario
+from ...api.support.explorer import Recorder, Timeline, chrome_trace
 from ...api.support.run_document import document
-from ...model.core.errors import InputError
-from ...model.files.description_errors import located
-from ...model.files.quantities import format_size, parse_size
-from ...scenarios.documents.document import read_document
-from ...scenarios.machine.observer import UNOBSERVED
-from ...scenarios.timeline.chrome_trace import chrome_trace
-from ...scenarios.timeline.length import DEFAULT_IOS
-from ...scenarios.timeline.timeline import Recorder, Timeline
+from ...api.units import format_size, parse_size
 from ...serve.server import DEFAULT_MEMORY, DEFAULT_PORT, ServeOptions, Server, serve
 from ..support.files import check_output, whole_file
 from ..support.options import ScenarioArgument, SetOption
+from ..support.terminal import show
 from .live import LiveView
-from .summary import print_served
+from .summary import served
 
 
 def serve_command(
@@ -108,25 +107,27 @@ def serve_command(
         control=control,
         trace=trace,
     )
-    described = read_document(scenario, sets or [])
+    described = Scenario.load(scenario, sets or [])
     for path, option in ((trace, "--trace"), (timeline, "--timeline")):
         if path is not None:
-            check_output(path, option, described.name)
+            check_output(path, option, described.document.name)
     recorder = None if timeline is None else Recorder(DEFAULT_IOS)
 
     def listening(server: Server) -> None:
         size = format_size(server.capacity)
-        typer.echo(f"serving {server.name} of {described.name} ({size}) at {server.address}; Ctrl-C ends it", err=True)
+        typer.echo(
+            f"serving {server.name} of {described.document.name} ({size}) at {server.address}; Ctrl-C ends it", err=True
+        )
         if live:
             LiveView(server, Console(stderr=True)).start()
 
     try:
-        server = serve(described.spec(), options, listening, UNOBSERVED if recorder is None else recorder)
+        server = serve(described.spec, options, listening, UNOBSERVED if recorder is None else recorder)
     except InputError as error:
-        raise located(error, described.positions) from None
+        raise described.located(error) from None
     if timeline is not None and recorder is not None:
         with whole_file(timeline, "--timeline") as unfinished, unfinished.open("w", encoding="utf-8") as file:
-            recorded = chrome_trace(Timeline.of(described.name, recorder))
+            recorded = chrome_trace(Timeline.of(described.document.name, recorder))
             json.dump(recorded, file, allow_nan=False, separators=(",", ":"))
     if as_json:
         found = {"target": server.name, "capacity": server.capacity, "refused_connections": server.refused}
@@ -137,4 +138,4 @@ def serve_command(
         told = {"operator": [{"at_s": at, "done": words} for at, words in done]} if done else {}
         typer.echo(json.dumps({**found, **server.counts.document(), **busiest, **told, **run}, allow_nan=False))
         return
-    print_served(server, all_parts)
+    show(served(server, all_parts))

@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from ...model.files.quantities import format_duration, format_size
+from ...api.units import format_duration, format_size
 from ...serve.recent import Look
 from ...serve.server import Server
 from ..support.table import Table

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ...model.core.errors import InputError
+from ... import InputError
 from ...serve.ask import ask
 from ...serve.commands import COMMANDS
 

@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...model.core.errors import InputError
-from ...model.files.atomic_file import part_of
-from ...model.files.atomic_file import whole_file as written_whole
-from ...model.files.extras import how_to_install
+from ... import InputError
+from ...api.support.files import how_to_install, part_of
+from ...api.support.files import whole_file as written_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 def is_picture(path: Path) -> bool:
     """Whether a file's ending is that of a picture."""
-    from ...scenarios.pictures.style import FORMS
+    from ...api.support.drawing import FORMS
 
     return path.suffix.lower() in FORMS
 
@@ -35,7 +34,7 @@ def check_picture(path: Path, source: str = "", option: str = "--plot") -> None:
         Naming the option, and what is wrong.
     """
     if not is_picture(path):
-        from ...scenarios.pictures.style import FORMS
+        from ...api.support.drawing import FORMS
 
         raise InputError(option, f"{path} is no picture file", f"expected: {', '.join(FORMS)}")
     check_output(path, option, source)
@@ -50,19 +49,12 @@ def require_matplotlib(option: str) -> None:
 
 def write_picture(path: Path, draw: Callable[[], Figure], option: str = "--plot") -> None:
     """Draw a picture into a file of the kind that its ending says; a note on stderr names letters that no font has."""
-    from ...scenarios.pictures.letters import installed_fallbacks, missing_words
-    from ...scenarios.pictures.style import save, styled
+    from ...api.support.drawing import drawn_into
 
-    form = path.suffix.lower()
     with whole_file(path, option) as unfinished:
-        with styled() as missing:
-            save(draw(), unfinished, form)
-        if not missing or form == ".svg":  # which has letters, for the fonts of whoever looks at it
-            return
-        with styled(installed_fallbacks()) as missing:
-            save(draw(), unfinished, form)
+        missing = drawn_into(unfinished, path.suffix.lower(), draw)
     if missing:
-        print(f"note: {path}: {missing_words(missing)}", file=sys.stderr)
+        print(f"note: {path}: {missing}", file=sys.stderr)
 
 
 def write_file(path: Path, text: str, force: bool = False, option: str = "--output") -> None:
@@ -122,7 +114,7 @@ def check_output(path: Path, option: str, source: str) -> None:
 
 @contextmanager
 def whole_file(path: Path, option: str) -> Iterator[Path]:
-    """As :func:`raidsim.model.files.atomic_file.whole_file`; `InputError` if it cannot be written, the disk is full,
+    """As :func:`raidsim.api.support.files.whole_file`; `InputError` if it cannot be written, the disk is full,
     say.
     """
     try:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ...model.core.errors import InputError
+from ... import InputError
 
 _ANSWERS = {"stop": False, "skip": True}
 
@@ -26,7 +26,7 @@ def skips_malformed(answer: str) -> bool:
 ScenarioArgument = Annotated[
     str, typer.Argument(help="A scenario file (YAML), the name of a library scenario, or - for stdin.")
 ]
-"""For :func:`raidsim.scenarios.documents.document.read_document`."""
+"""For :meth:`raidsim.Scenario.load`."""
 
 SetOption = Annotated[
     list[str] | None,

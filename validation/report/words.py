@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..conformance.totals import ConformanceTotals
-from ..prediction.baseline_comparison import Judged, Match, matches, weaknesses
-from ..prediction.baselines import BASELINES
+from ..prediction.baseline_comparison import Match, matches, weaknesses
 from ..prediction.comparison import INTERVAL, summarise
-from .html_page import Entry, Mark
 from .report import Report, coverage
-
-_GOOD_PCT = 20.0
 
 
 def percent(value: float | None, decimals: int = 0) -> str:
@@ -32,20 +28,6 @@ def bounds(ratio: tuple[float | None, float | None]) -> str:
     if high is None:
         return f"{low:g} or more"
     return f"up to {high:g}" if low is None else f"{low:g} - {high:g}"
-
-
-def cell_row(each: Judged, with_guesses: bool) -> list[Entry]:
-    """A cell as a row of a table."""
-    compared = each.compared
-    row: list[Entry] = [compared.cell.id, each.cell_class.level, compared.unit]
-    row += [digits(compared.measured), digits(compared.predicted)]
-    row.append(Mark(f"{100 * compared.log_ratio:+.1f} %", compared.error_pct <= _GOOD_PCT))
-    row.append(f"{digits(compared.low)} - {digits(compared.high)}")
-    row.append(Mark("yes", True) if compared.covered else Mark("no", False))
-    if with_guesses:
-        guesses = [each.guessed(baseline.name) for baseline in BASELINES]
-        row += ["-" if guess is None else digits(guess) for guess in guesses]
-    return row
 
 
 def standings(report: Report) -> list[str]:

@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from ...api.answer.numbers import number
+from ...api.answer.tree import Column, Table
 from ...api.support.explorer import RebuildProgress
-from ...model.files.quantities import format_duration, format_size
+from ...api.units import format_duration, format_size
 from ...serve.counts import MOST_LATE
 from ...serve.recent import Look
 from ..work.live import ArrayState, Seen
-from .tables import Table
 from .theme import TEAL
 
 MOST_PARTS = 16
@@ -79,11 +80,13 @@ def is_late(look: Look) -> bool:
 
 def requests_table(look: Look) -> Table:
     """Requests of the last second by kind."""
-    rows = []
-    for each in look.requests:
-        times = (1e3 * each.mean_s, 1e3 * each.p50_s, 1e3 * each.p99_s)
-        rows.append(("flushes" if each.kind == "flush" else f"{each.kind}s", each.per_second, *times))
-    return Table("requests", ("requests", "per second", "mean (ms)", "p50 (ms)", "p99 (ms)"), tuple(rows))
+    rows = [
+        ("flushes" if each.kind == "flush" else f"{each.kind}s", each.per_second, each.mean_s, each.p50_s, each.p99_s)
+        for each in look.requests
+    ]
+    columns = [Column("requests"), Column("per second", show=number)]
+    columns += [Column(name, "ms", number, 1e3) for name in ("mean", "p50", "p99")]
+    return Table("Requests by kind, and their latency", columns, rows)
 
 
 def busiest(look: Look) -> Sequence[tuple[str, str, float]]:

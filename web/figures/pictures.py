@@ -11,6 +11,7 @@ from typing import Any
 
 from ...api.curve import LoadCurve
 from ...api.support.explorer import SATURATED, Prediction, Timeline, limit
+from ...api.tables.run import latency_shares as latency_shares_of
 from ..work.tasks import CoursePart
 from .tables import command_words
 from .theme import BLUE, ORANGE, TEAL
@@ -24,7 +25,6 @@ _NARROW_PX, _WIDE_PX = 8, 16
 _MOST_BARS = 40
 _IDLE = 0.005
 """What is less busy than this has no bar; the table has it."""
-_CDF_POINTS = 120
 _COMMANDS = {
     "reads old data": "#9ecae1",
     "reads old parity": "#fdbb84",
@@ -86,15 +86,11 @@ def usage_bars(prediction: Prediction) -> Picture:
 
 def latency_shares(prediction: Prediction) -> Picture:
     """Which share of the I/Os was over within which time."""
-    values: list[dict[str, Any]] = []
-    for op, bins in prediction.latency_bins.items():
-        total, done = sum(count for _, count in bins), 0.0
-        step = max(1, len(bins) // _CDF_POINTS)
-        for place, (seconds, count) in enumerate(bins):
-            done += count
-            if place % step == 0 or place == len(bins) - 1:
-                values.append({"op": f"{op}s", "ms": 1e3 * seconds, "share": 100 * done / total})
-    values = [value for value in values if value["ms"] > 0]
+    values: list[dict[str, Any]] = [
+        {"op": f"{op}s", "ms": ms, "share": share}
+        for op, bins in prediction.latency_bins.items()
+        for ms, share in latency_shares_of(bins)
+    ]
     encoding = {
         "x": {"field": "ms", "title": "latency (ms)", **logarithmic([value["ms"] for value in values])},
         "y": {"field": "share", "type": "quantitative", "title": "done within it (% of I/Os)"},

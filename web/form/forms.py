@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from ...api.scenario import Scenario
-from ...model.core.errors import InputError
+from ... import InputError
+from ...api.scenario import Scenario, plain_text
 from ...model.layouts import LEVELS
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.documents.document import Document, document_from
-from ...scenarios.documents.text import plain_text
 from .choices import FIELDS, LENGTHS, MORE_LOADS, OF_A_LOAD, Offer, Range, offer, rotational, survives_first
 from .fields import DEFAULT, LABELS, NONE, USUAL, Form, Value
 from .limits import duration_for

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from ... import InputError
 from ...api.support.explorer import top_parts
-from ...model.core.errors import InputError
+from ...api.units import format_duration
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import AnyDrive
-from ...model.files.quantities import format_duration
 from ...model.layouts import LEVELS
 from ...model.loads.pattern import LoadPattern
 from ...scenarios.description.any_workload import LoadsSpec

@@ -7,27 +7,25 @@ from typing import Any
 
 import streamlit as st
 
+from ... import InputError
 from ...api.advice import OFFERED_LEVELS, Advice, Design
-from ...api.support.figures import capacity
-from ...model.core.errors import InputError
-from ...model.files.quantities import format_duration
+from ...api.answer.numbers import decimal_size
+from ...api.scenario import plain_text
+from ...api.units import format_duration
 from ...model.layouts import LEVELS
-from ...scenarios.documents.text import plain_text
 from ..figures import pictures_of_designs as pictures
-from ..figures import tables
 from ..figures.markup import plain
 from ..form.choices import MOST_DISKS, MOST_PRICE, offer
 from ..form.fields import NONE, Form
 from ..form.forms import BITMAP, level_words
 from ..work.tasks import AdviseTask
-from .render import asked, download, picture, table
+from .render import answered, asked, picture
 from .session import Subject
 
 MOST_MODELS = 3
 """Models of drives in one requirement."""
 PRECISION = "10%"
 """Half-width of the 90 % intervals; `raidsim advise` takes 2 %, which is several times as long."""
-_CAPTION = "Designs by what they need and cost; the best first"
 
 
 def show_advise(subject: Subject) -> None:
@@ -50,12 +48,10 @@ def show_advise(subject: Subject) -> None:
         best = " or ".join(each.name for each in found.best)
         st.success(plain(f"{len(found.meets)} of {len(found.found.verdicts)} designs meet it. Not beaten: {best}."))
     else:
-        st.warning("No design meets it; the table says why, and the last rows say what would.")
+        st.warning("No design meets it; the list below says why, and what would.")
     chosen = _picture(found)
-    shown = tables.advice_table(found)
     _details(found, chosen)
-    table(shown, _CAPTION)
-    download([shown], "raidsim-advice", "csv_advise")
+    answered(found.answer(), "raidsim-advice", "csv_advise")
 
 
 def _requirement(form: Form) -> dict[str, Any]:
@@ -146,7 +142,7 @@ def _details(found: Advice, clicked: str | None) -> None:
 def design_words(design: Design) -> str:
     """What is known of a design, in a sentence."""
     facts = design.verdict.facts
-    said = [f"{design.name}: {capacity(facts.usable_bytes)} usable", f"{design.drives} disks"]
+    said = [f"{design.name}: {decimal_size(facts.usable_bytes)} usable", f"{design.drives} disks"]
     if design.cost is not None:
         said.append(f"cost {design.cost:,.0f}")
     if design.verdict.saturates_at:

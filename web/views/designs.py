@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from ... import InputError
 from ...api.advice import OFFERED_LEVELS
+from ...api.answer.numbers import decimal_size
 from ...api.comparison import Comparison
 from ...api.scenario import Scenario
-from ...api.support.figures import capacity
-from ...model.core.errors import InputError
-from ...model.files.quantities import format_duration
+from ...api.units import format_duration
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.documents.document import Document
@@ -37,7 +37,7 @@ from ..work.explain import mean_latency, total_iops, variants
 from ..work.tasks import CompareTask, CoursePart, Explained, ExplainTask, FailureCourse, FailureTask
 from ..work.uploaded_file import DIFFERS, failing, file_variants, other
 from .one_design import needs_one_load
-from .render import asked, download, picture, table
+from .render import answered, asked, download, picture, table
 from .session import Subject, set_form, set_kept, widget_key
 
 
@@ -118,24 +118,18 @@ def _show_comparison(found: Comparison, load: str) -> None:
             pictures_of_designs.latency_picture(found),
             "Points: mean latency and that of 99 % of the reads and writes of each design; the table has the numbers.",
         )
-    shown = tables.comparison_table(found)
-    table(shown, f"{len(found)} designs, {found.found.replications} runs of each: {load}")
-    found_tables = [shown]
-    if found.settings.rebuild:
-        planned = tables.plan_table(found)
-        table(planned, "Capacity, failures, rebuilds, risk and cost")
-        found_tables.append(planned)
     if found.span is not None:
         st.caption(plain(span_words(found.span)))
-    download(found_tables, "raidsim-comparison", "csv_compare")
+    st.caption(plain(f"{len(found)} designs under {load}."))
+    answered(found.answer(), "raidsim-comparison", "csv_compare")
 
 
 def span_words(span: int) -> str:
     """Which part of the designs was compared, and why other pages show other figures."""
     return (
-        f"Every design gets its I/Os on its first {capacity(span)}, the capacity of the smallest one. A larger design "
-        "is faster there than on all of its capacity (page Result): its seeks are shorter, and it has fewer bitmap "
-        "pages to write."
+        f"Every design gets its I/Os on its first {decimal_size(span)}, the capacity of the smallest one. A larger "
+        "design is faster there than on all of its capacity (page Result): its seeks are shorter, and it has fewer "
+        "bitmap pages to write."
     )
 
 
@@ -199,7 +193,7 @@ def show_failure(subject: Subject) -> None:
     picture(late, "Mean latency over the run; the table has the numbers.")
     course = tables.course_table(found.course)
     with st.expander("The course as a table"):
-        table(course, "The run piece by piece")
+        table(course)
     download([course], "raidsim-failure", "csv_failure")
 
 
@@ -255,7 +249,7 @@ def show_explain(subject: Subject) -> None:
     for each in effects:
         st.markdown(f"- {plain(each.words)}")
     shown = tables.effects_table(effects, total_iops(found.base), mean_latency(found.base))
-    table(shown, "The load with and without each mechanism")
+    table(shown)
     download([shown], "raidsim-explain", "csv_explain")
 
 

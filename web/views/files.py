@@ -6,24 +6,21 @@ from collections.abc import Iterator
 
 import streamlit as st
 
+from ... import __version__
+from ...api.answer.html import page
+from ...api.answer.svg import lines as curves
+from ...api.answer.tree import Answer, Part, Picture, Verbatim, Words, lines
 from ...api.comparison import Comparison
 from ...api.curve import LoadCurve
-from ...api.support.explorer import Prediction
-from ..figures import drawings, pictures, tables
-from ..figures.report import Section, report_html
+from ..figures.tables import course_table, effects_table, json_text
 from ..form.forms import built, load_words, title, with_load_of
 from ..work.explain import mean_latency, total_iops
 from ..work.service import RESULT
 from ..work.tasks import Explained, FailureCourse, Outcome
 from .designs import course_words, settled
 from .files_in import show_fio, show_machine, show_trace
-from .one_design import sure_words, without_words
 from .render import download
 from .session import Subject, answer, result_of
-
-_OPS = ("reads", "writes")
-_BARS, _IDLE = 16, 0.005
-"""Parts that the report's picture shows, and the utilization below which it leaves them out."""
 
 
 def show_files(subject: Subject) -> None:
@@ -46,19 +43,20 @@ def show_files(subject: Subject) -> None:
     outcome: Outcome | None = answer(RESULT, subject.key)
     sections = list(_sections(subject.key))
     if outcome is not None:
-        text = tables.json_text(outcome)
+        text = json_text(outcome)
         st.download_button(
             "Download results (JSON)", text, "raidsim-result.json", "application/json", on_click="ignore"
         )
-        found = [tables.load_table(outcome.prediction), tables.usage_table(outcome.prediction)]
-        download(found, "raidsim-result", "files")
+        download(list(outcome.result.answer(all_parts=True).tables()), "raidsim-result", "files")
     else:
         st.markdown("Simulate this design first.")
     if sections:
         st.header("Report", anchor=False)
-        st.markdown(f"One page with what was found: {', '.join(heading.lower() for heading, *_ in sections)}.")
-        page = report_html(*_words(subject), sections, subject.built.text)
-        st.download_button("Download report (HTML)", page, "raidsim-report.html", "text/html", on_click="ignore")
+        st.markdown(f"One page with what was found: {', '.join(each.title.lower() for each in sections)}.")
+        title_words, load = _words(subject)
+        scenario = Answer("The scenario", [Verbatim(subject.built.text), Words(f"Made with raidsim {__version__}.")])
+        text = page(Answer(title_words, [*sections, scenario]), load)
+        st.download_button("Download report (HTML)", text, "raidsim-report.html", "text/html", on_click="ignore")
     show_machine()
     show_fio(subject)
     show_trace(subject)
@@ -88,87 +86,30 @@ def _words(subject: Subject) -> tuple[str, str]:
     return (spec.name if spec is not None else "a scenario"), "The scenario is an uploaded file."
 
 
-def _sections(key: str) -> Iterator[Section]:
+def _sections(key: str) -> Iterator[Answer]:
     """What the views found out about a design so far."""
     outcome: Outcome | None = answer(RESULT, key)
     if outcome is not None:
-        prediction = outcome.prediction
-        words = [f"{name}: {value}" for name, value in tables.headline(prediction, False)]
-        said = [", ".join(words) + ".", f"Bottleneck: {prediction.bottleneck}."]
-        if outcome.without is not None:
-            said.append(without_words(prediction, outcome.without))
-        said.append(sure_words(outcome.result.spec, prediction))
-        shown = [(tables.load_table(prediction), "Throughput and latencies of the load")]
-        if prediction.phases:
-            shown.append((tables.phases_table(prediction), "Parts of the day"))
-        if prediction.loads:
-            shown.append((tables.loads_table(prediction), "Each of the loads"))
-        shown.append((tables.usage_table(prediction), "Utilization of every part, highest first"))
-        yield "Result", said, [each for each in shown if each[0].rows], result_pictures(prediction)
+        yield Answer("Result", outcome.result.answer(all_parts=True, without=outcome.without).parts)
     curve: LoadCurve | None = result_of("curve", key)
     if curve is not None:
-        yield (
-            "Load curve",
-            [],
-            [(tables.curve_table(curve), "Response time against offered load")],
-            [curve_lines(curve)],
-        )
+        yield Answer("Load curve", curve.answer().parts)
     compared: Comparison | None = result_of("compare", key)
     if compared is not None:
-        caption = f"{compared.found.replications} runs of each design with the same requests"
-        found = [(tables.comparison_table(compared), caption)]
-        if compared.settings.rebuild:
-            found.append((tables.plan_table(compared), "Capacity, failures, rebuilds, risk and cost"))
-        yield "Comparison", [], found, [comparison_bars(compared)]
+        yield Answer("Comparison", compared.answer().parts)
     failed: FailureCourse | None = result_of("failure", key)
     if failed is not None:
-        course = [(tables.course_table(failed.course), "The run piece by piece")]
-        yield "Failure", [course_words(failed)], course, [course_lines(failed)]
+        told: list[Part] = [Words(course_words(failed)), course_table(failed.course), _course_lines(failed)]
+        yield Answer("Failure", told)
     explained: Explained | None = result_of("explain", key)
     if explained is not None:
         base = explained.base
-        shown_effects = tables.effects_table(explained.effects, total_iops(base), mean_latency(base))
-        caption = "The load with and without each mechanism"
-        yield "Explanation", [each.words for each in explained.effects], [(shown_effects, caption)], []
+        effects = effects_table(explained.effects, total_iops(base), mean_latency(base))
+        yield Answer("Explanation", [*lines(each.words for each in explained.effects), effects])
 
 
-def result_pictures(prediction: Prediction) -> list[str]:
-    """Utilization of the parts, and the share of the I/Os that are complete within a latency."""
-    ranked = sorted(prediction.usages, key=lambda each: -each.utilization)
-    busiest = [each for each in ranked if each.utilization >= _IDLE][:_BARS] or ranked[:1]
-    drawn = [
-        drawings.bars(
-            [(each.name, each.utilization, f"{100 * each.utilization:.0f} %") for each in busiest],
-            "Utilization of the parts, highest first",
-        )
-    ]
-    if not prediction.saturated and prediction.latency_bins:
-        points = pictures.latency_shares(prediction)["data"]["values"]
-        series = [(op, [(each["ms"], each["share"]) for each in points if each["op"] == op]) for op in _OPS]
-        known = [each for each in series if each[1]]
-        caption = "Share of the I/Os that are complete within a latency"
-        drawn.append(drawings.lines(known, "latency (ms)", "% of I/Os", caption, log_x=True))
-    return drawn
-
-
-def curve_lines(curve: LoadCurve) -> str:
-    """Response time over the offered load."""
-    points = [each for each in curve.points if not each.saturated]
-    series = [
-        ("mean", [(each.offered_iops, 1e3 * each.mean_s) for each in points]),
-        ("99 %", [(each.offered_iops, 1e3 * each.p99_s) for each in points]),
-    ]
-    return drawings.lines(series, "offered load (I/Os per second)", "ms", "Response time against offered load")
-
-
-def comparison_bars(found: Comparison) -> str:
-    """Throughput of the designs."""
-    values = [(each.name, each.iops, f"{each.iops:,.0f}") for each in found if each.refused is None]
-    return drawings.bars(values, "I/Os per second of each design")
-
-
-def course_lines(found: FailureCourse) -> str:
+def _course_lines(found: FailureCourse) -> Picture:
     """I/Os per second over the run."""
     points = [((each.begin_s + each.end_s) / 2, each.iops) for each in settled(found.course)]
     caption = f"I/Os per second; the disk fails at {found.failed_s:.3g} s"
-    return drawings.lines([("I/Os per second", points)], "time (s)", "I/Os per second", caption)
+    return Picture(caption, lambda: curves([("I/Os per second", points)], "time (s)", "I/Os per second", caption))

@@ -6,14 +6,19 @@ import hashlib
 
 import streamlit as st
 
+from ... import InputError
+from ...api.answer.numbers import number
+from ...api.answer.tree import Column, Table
 from ...api.inspection import Inspection, inspect
 from ...api.replay import Replay
 from ...api.support.explorer import Fit
-from ...model.core.errors import InputError
-from ...model.files.quantities import format_duration
-from ...model.files.yaml_files import decoded
+from ...api.support.files import decoded
+from ...api.tables.fio import compared
+from ...api.tables.run import latencies
+from ...api.tables.usages import every_usage
+from ...api.units import format_duration
 from ..figures.markup import plain
-from ..figures.tables import Table, headline, load_table, usage_table
+from ..figures.tables import headline
 from ..form.choices import MOST_DEPTH
 from ..work.file_tasks import FioAnswer, FioTask, ReplayTask
 from .form_panel import plain_name
@@ -23,8 +28,6 @@ from .session import Subject, take_file
 MOST_FILES = 24
 MOST_SPEEDUP = 1000.0
 _FITS: dict[Fit, str] = {"refuse": "are refused", "wrap": "begin again at the front", "scale": "are scaled to fit"}
-_FIGURES = {"rate": ("MB/s", 1e-6), "iops": ("I/Os per s", 1.0), "clat_mean": ("mean completion latency (ms)", 1e3),
-            "clat_p99": ("99 % completion latency (ms)", 1e3)}  # fmt: skip
 
 
 def show_machine() -> None:
@@ -81,8 +84,8 @@ def show_fio(subject: Subject) -> None:
     if found is None:
         return
     st.markdown(f"**Bottleneck:** {plain(found.bottleneck)}")
-    shown = compared_table(found) if measured else jobs_table(found)
-    table(shown, "Predicted next to measured" if measured else "What fio would report")
+    shown = compared(found.compared, "Predicted next to measured") if measured else jobs_table(found)
+    table(shown)
     for note in found.notes:
         st.markdown(f"- {plain(note)}")
     download([shown], "raidsim-fio", "csv_fio")
@@ -96,27 +99,13 @@ def jobs_table(found: FioAnswer) -> Table:
             figures = row[op]
             if figures["total_ios"]:
                 p99 = figures["clat_ns"].get("percentile", {}).get("99.000000")
-                rows.append(
-                    (
-                        row["jobname"],
-                        op,
-                        float(figures["iops"]),
-                        figures["bw_bytes"] / 1e6,
-                        figures["lat_ns"]["mean"] / 1e6,
-                        None if p99 is None else p99 / 1e6,
-                    )
-                )
-    return Table("fio", ("job", "direction", "I/Os per s", "MB/s", "mean (ms)", "99 % (ms)"), tuple(rows))
-
-
-def compared_table(found: FioAnswer) -> Table:
-    """Every figure of both sides, and predicted over measured."""
-    rows = []
-    for each in found.compared:
-        words, scale = _FIGURES[each.figure]
-        sides = [None if value is None else scale * value for value in (each.measured, each.predicted)]
-        rows.append((each.job, each.direction, words, *sides, each.ratio))
-    return Table("fio", ("job", "direction", "figure", "measured", "predicted", "ratio"), tuple(rows))
+                p99 = None if p99 is None else 1e-9 * p99
+                head, rate = (row["jobname"], op), figures["bw_bytes"]
+                rows.append((*head, float(figures["iops"]), rate, 1e-9 * figures["lat_ns"]["mean"], p99))
+    columns = [Column("job"), Column("direction"), Column("I/Os per s", show=number)]
+    columns.append(Column("MB/s", show=number, scale=1e-6))
+    columns += [Column(name, "ms", number, 1e3) for name in ("mean", "99 %")]
+    return Table("What fio would report", columns, rows, keys=2)
 
 
 def show_trace(subject: Subject) -> None:
@@ -149,8 +138,8 @@ def show_trace(subject: Subject) -> None:
         for name, value in headline(prediction, depth == 0):
             st.metric(name, value, border=True)
     st.markdown(f"**Bottleneck:** {plain(prediction.bottleneck)}")
-    shown = [load_table(prediction), usage_table(prediction)]
-    table(shown[0], "Throughput and latencies of the trace")
+    shown = [latencies(prediction), every_usage(prediction)]
+    table(shown[0], "Throughput and latencies of the trace (ms)")
     table(shown[1], "Utilization of every part during the trace, highest first")
     for note in found.notes:
         st.markdown(f"- {plain(note)}")

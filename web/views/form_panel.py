@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ...api.units import format_duration, parse_time
 from ...model.disk.spec import DriveSpec
-from ...model.files.quantities import format_duration, parse_time
 from ..figures.markup import plain
 from ..form.choices import Range, known_drive, offer
 from ..form.examples import EXAMPLES

@@ -7,12 +7,13 @@ from typing import Any
 
 import streamlit as st
 
+from ... import InputError
+from ...api.answer.numbers import number
+from ...api.answer.tree import Column, Table
 from ...api.result import Result
 from ...api.scenario import Scenario
-from ...model.core.errors import InputError
 from ..figures import pictures_of_designs as pictures
 from ..figures.markup import plain
-from ..figures.tables import Table
 from ..form.choices import Range, offer
 from ..form.fields import LABELS, Form, Value
 from ..form.forms import built, changed, fitted, level_words, load_words
@@ -228,8 +229,8 @@ def _task(designs: list[tuple[str, Form]]) -> LessonTask:
 def lesson_table(found: tuple[tuple[str, Result], ...], field: str) -> Table:
     """The numbers of a lesson's picture."""
     rows = [
-        (name, each.iops, each.throughput / 1e6, 1e3 * each.latency.mean, commands_per_io(each.prediction))
-        for name, each in found
+        (name, each.iops, each.throughput, each.latency.mean, commands_per_io(each.prediction)) for name, each in found
     ]
-    columns = (LABELS[field], "I/Os per s", "MB/s", "mean latency (ms)", "commands for each I/O")
-    return Table("lesson", columns, tuple(rows))
+    columns = [Column(LABELS[field]), Column("I/Os per s", show=number), Column("MB/s", show=number, scale=1e-6)]
+    columns += [Column("mean latency", "ms", number, 1e3), Column("commands for each I/O", show=number)]
+    return Table("The lesson's numbers", columns, rows)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...model.core.errors import InputError
+from ... import InputError
+from ...api.answer.html import table_html
 from ..figures import live
-from ..figures.markup import plain, table_html
+from ..figures.markup import plain
 from ..work.live import Watched, watched
 from .session import Subject
 
@@ -83,7 +84,7 @@ def _figures(source: Watched) -> None:
         else:
             st.markdown("The picture begins with the second look.")
     if look.requests:
-        st.html(table_html(live.requests_table(look), "Requests by kind, and their latency"))
+        st.html(table_html(live.requests_table(look)))
 
 
 def _operator(source: Watched) -> None:

@@ -16,7 +16,10 @@ from ...api.support.explorer import (
     limit,
     scenario_interval,
 )
-from ...model.files.quantities import format_duration
+from ...api.tables.curve import curve_table, knee_words
+from ...api.tables.run import latencies, loads, phases
+from ...api.tables.usages import every_usage
+from ...api.units import format_duration
 from ...scenarios.description.any_workload import LoadsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
@@ -59,13 +62,13 @@ def show_result(subject: Subject) -> None:
             st.markdown("None to tell.")
         else:
             picture(pictures.latency_shares(prediction), _latency_words(prediction))
-    load, parts = tables.load_table(prediction), tables.usage_table(prediction)
+    load, parts = latencies(prediction), every_usage(prediction)
     if load.rows:
-        table(load, "Throughput and latencies of the load")
+        table(load, "Throughput and latencies of the load (ms)")
     if prediction.phases:
-        table(tables.phases_table(prediction), "Parts of the day; all else on this page is the mean of the day")
+        table(phases(prediction), "Parts of the day; all else on this page is the mean of the day")
     if prediction.loads:
-        table(tables.loads_table(prediction), "Each load; all else on this page is of all loads together")
+        table(loads(prediction), "Each load; all else on this page is of all loads together")
     with st.expander("The parts as a table"):
         table(parts, "Utilization of every part, highest first")
     recovery = outcome.result.rebuild
@@ -161,18 +164,11 @@ def show_curve(subject: Subject) -> None:
     curve: LoadCurve | None = asked("curve", subject.key, lambda: CurveTask(scenario), "Draw the load curve")
     if curve is None:
         return
-    if curve.knee is not None:
-        words = (
-            f"Knee at {curve.knee.offered_iops:,.0f} I/Os per second with a mean latency of "
-            f"{format_duration(curve.knee.mean_s)}: above it, latency rises faster than throughput. Saturation at "
-            f"{curve.saturation:,.0f}."
-        )
-    else:
-        words = f"Every load was too much; saturation at {curve.saturation:,.0f} I/Os per second."
+    words = knee_words(curve.found)
     st.markdown(plain(words))
     picture(pictures.curve_picture(curve), f"Response time against offered load. {words}")
-    found = tables.curve_table(curve)
-    table(found, "The load curve")
+    found = curve_table(curve.found, "The load curve")
+    table(found)
     download([found], "raidsim-load-curve", "csv_curve")
 
 
@@ -203,13 +199,13 @@ def show_ios(subject: Subject) -> None:
         st.markdown(plain(f"A {io.op} of {io.size / 1024:g} KiB at byte {io.offset:,}; latency {took}."))
     one = tables.commands_table(timeline, number)
     picture(pictures.one_io_picture(timeline, number), f"The commands of I/O {number} in time; the table has them all.")
-    table(one, f"Commands of I/O {number}")
+    table(one)
     st.header("The first hundred I/Os, disk by disk", anchor=False)
     picture(
         pictures.timeline_picture(timeline),
         "Commands of each disk in time, for the recorded I/Os; those of parity are narrow, writes are dark.",
     )
-    table(fan, "Commands of the disks for the recorded I/Os")
+    table(fan)
     download([fan, one], "raidsim-ios", "csv_ios")
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from ..figures.markup import plain, table_html
-from ..figures.pictures import Picture
-from ..figures.tables import Table, csv_text
+from ...api.answer.html import html, table_html
+from ...api.answer.tree import Answer, Picture, Table, csv_text
+from ..figures.markup import plain
+from ..figures.pictures import Picture as Drawn
 from ..work.service import server_runs
 from ..work.task import AnyTask
 from .session import Running, answer, cancel, messages, results, start, under_way
@@ -98,7 +99,7 @@ def _progress(kind: str) -> None:
         st.rerun()
 
 
-def picture(drawn: Picture, alt: str, choose: str | None = None) -> Any:
+def picture(drawn: Drawn, alt: str, choose: str | None = None) -> Any:
     """A picture, with a text for those who do not see it; with `choose`, its key, what was clicked on."""
     height: int = drawn["height"]
     # Streamlit sends data of the whole picture after the picture, which would first be drawn without any.
@@ -113,9 +114,15 @@ def picture(drawn: Picture, alt: str, choose: str | None = None) -> Any:
     )
 
 
-def table(found: Table, caption: str) -> None:
-    """A table under its caption."""
+def table(found: Table, caption: str = "") -> None:
+    """A table under its caption, by default its title."""
     st.html(table_html(found, caption))
+
+
+def answered(found: Answer, name: str, key: str) -> None:
+    """The sentences and tables of an answer, and the tables to take away; pictures are the view's."""
+    st.html(html(Answer("", [part for part in found.parts if not isinstance(part, Picture)])))
+    download(list(found.tables()), name, key)
 
 
 def download(found: Sequence[Table], name: str, key: str) -> None:

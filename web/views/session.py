@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ...model.core.errors import InputError
-from ...model.files.yaml_files import decoded
+from ... import InputError
+from ...api.support.files import decoded
 from ..form.choices import FIELDS
 from ..form.fields import Form
 from ..form.forms import Built, built, built_text, changed, fitted

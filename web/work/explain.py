@@ -8,9 +8,9 @@ from typing import Protocol
 
 from ...api.scenario import Scenario
 from ...api.support.explorer import Prediction
+from ...api.units import format_duration
 from ...model.controller.catalogue import controller
 from ...model.disk.spec import DriveSpec
-from ...model.files.quantities import format_duration
 from ...model.layouts import LEVELS
 from ..form.choices import known_drive, offer, rotational
 from ..form.fields import NONE, Form

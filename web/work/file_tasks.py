@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ... import InputError
 from ...api.fio import fio
 from ...api.replay import Replay, replay
 from ...api.scenario import Scenario
 from ...api.support.explorer import Compared, Fit, compared, parse
-from ...model.core.errors import InputError
 from .task import Progress
 
 FIO_S = 10.0

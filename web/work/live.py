@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from ...model.core.errors import InputError
+from ... import InputError
 from ...serve.ask import ask
 from ...serve.recent import Look
 

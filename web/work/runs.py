@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Literal
 
-from ...model.core.errors import RaidsimError
+from ... import RaidsimError
 from ...scenarios.workers.process_setup import end_with_parent, interrupts_left_to_parent
 from .kept import Kept
 from .task import AnyTask, Progress, stopped

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from ...api.support.progress import followed_by
-from ...model.files.quantities import format_duration
+from ...api.units import format_duration
 
 Result_co = TypeVar("Result_co", covariant=True)
 

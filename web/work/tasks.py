@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from ... import InputError
 from ...api.advice import Advice, advise
 from ...api.comparison import Comparison, compare
 from ...api.curve import LoadCurve, load_curve
@@ -25,7 +26,6 @@ from ...api.support.explorer import (
     is_open,
     record,
 )
-from ...model.core.errors import InputError
 from .explain import Effect, Mechanism, effect
 from .task import Progress
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ... import InputError
 from ...api.scenario import Scenario
-from ...model.core.errors import InputError
 from ...model.layouts import LEVELS
 from ...scenarios.description.arrays import NONE, ArraySpec
 from ...scenarios.description.scenario import ScenarioSpec

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raidsim.api.tables.predict import study_answer
 from raidsim.calibration.simulation.evaluator import Evaluator
 from raidsim.calibration.simulation.responses import Responses
 from raidsim.calibration.study.figures import figure_value, figures_in, figures_of
 from raidsim.calibration.study.study import StudySpec
-from raidsim.cli.tables.predict import print_study, tables_console
+from raidsim.cli.support.terminal import show
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.documents.document import document_from
@@ -109,7 +110,7 @@ def test_a_zero_ends_no_study() -> None:
 def test_a_zero_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """Protects the reader of the tables from zeros that are left out silently."""
     found = compared([{"figure": "least_drive_iops", "measured": 3, "unit": "1/s"}])
-    print_study(tables_console(), found)
+    show(study_answer(found))
     told = capsys.readouterr().out
     assert "1 of 1 missed" in told
     assert "0 is predicted to be 0 1/s" in told

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from raidsim.api.answer.tree import Answer, Table
 from raidsim.api.pictures.advise import advice_figure
+from raidsim.api.tables import advise as tables
+from raidsim.api.tables.advice_document import document
+from raidsim.api.tables.advise import _interval, _not_known, _rooms
 from raidsim.cli.main import main
-from raidsim.cli.tables import advise as tables
-from raidsim.cli.tables.advice_document import document
-from raidsim.cli.tables.advise import _interval, _not_known, _rooms
-from raidsim.cli.tables.standings import standings_table
+from raidsim.cli.support.standings import drawn
 from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.advice.advice import Advice, advise
 from raidsim.scenarios.advice.fewest_drives import FewestDrives
@@ -91,7 +92,7 @@ def test_the_ranking_so_far_is_shown_on_a_terminal(file: Path) -> None:
     console = Console(width=160, record=True, file=io.StringIO())
 
     def seen(standings: Standings) -> None:
-        console.print(standings_table(standings))
+        console.print(drawn(standings))
         shown.append(console.export_text())
 
     advise(read_requirement(file), 1, seen=seen)
@@ -137,10 +138,10 @@ def test_what_it_takes_is_the_same_in_the_table_and_in_json(file: Path, drive: s
     verdict = Verdict(design, array_facts(design.scenario(requirement)), "meets", measured=measured)
     advice = Advice(requirement, (verdict,), (verdict,), 1, (), ())
     (told,) = document(advice)["meets"]
-    table = _rooms(advice)
-    assert table is not None
-    headings = [str(column.header).split() for column in table.columns]
-    cells = dict(zip(map(" ".join, headings), ([*column.cells][-1] for column in table.columns), strict=True))
+    ((table, *_),) = (part.parts for part in _rooms(advice) if isinstance(part, Answer))
+    assert isinstance(table, Table)
+    texts = [column.text(cell) for column, cell in zip(table.columns, table.rows[-1], strict=True)]
+    cells = dict(zip((column.heading.replace("\n", " ") for column in table.columns), texts, strict=True))
     wanted = {
         "drives": told["drives"],
         "U": told["rack_units"],

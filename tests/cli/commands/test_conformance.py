@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from raidsim.api.tables import conformance as tables
 from raidsim.cli.commands import conformance
 from raidsim.cli.main import main
 from raidsim.validation.conformance.truth_files import DEFAULT_TRUTH
@@ -65,7 +66,7 @@ def test_a_miss_is_shown_side_by_side(capsys: pytest.CaptureFixture[str], folder
 def test_many_misses_are_cut(capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A report of a thousand misses would bury the table; the JSON has them all."""
     perturb(folder)
-    monkeypatch.setattr(conformance, "_MOST_SHOWN", 0)
+    monkeypatch.setattr(tables, "_MOST_SHOWN", 0)
     assert "... and 1 more; all of them: --json" in run(capsys, "--truth", str(folder))[1]
 
 

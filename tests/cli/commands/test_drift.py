@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidsim.cli.commands import validate as command
+from raidsim.api import validation as command
 from raidsim.cli.main import main
 from raidsim.validation.drift.quick import QuickSet, load_quick
 from raidsim.validation.drift.table import load_study_table

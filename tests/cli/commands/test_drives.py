@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from raidsim.api.tables.drives import _capacity
 from raidsim.cli import main as cli
-from raidsim.cli.commands.drives import _capacity
 from raidsim.model.drives.catalogue import CATALOGUE, drive
 from raidsim.validation.drives.check import trace_of
 

@@ -125,8 +125,8 @@ def test_what_the_tables_show_is_what_python_gives(raidsim: Raidsim, tmp_path: P
     out = raidsim(path, "--no-relief")[1]
     prediction = simulate(load_spec(ScenarioSpec, path))
     half = prediction.estimates["rate"].half_width / prediction.rate
-    reads, writes = (prediction.iops[op] for op in ("read", "write"))
-    rate = f"{prediction.rate / 1e6:#.3g} MB/s ± {100 * half:.0f} %, {reads:#.3g} reads/s and {writes:#.3g} writes/s"
+    reads, writes = (f"{prediction.iops[op]:#.3g}".rstrip(".") for op in ("read", "write"))
+    rate = f"{prediction.rate / 1e6:#.3g} MB/s ± {100 * half:.0f} %, {reads} reads/s and {writes} writes/s"
     assert out.splitlines()[2].rstrip() == rate
     for op, shown in _table(out, "Latency (ms)"):
         known = prediction.latencies[op]

@@ -13,8 +13,8 @@ from unittest import mock
 import pytest
 import yaml
 
+from raidsim.api.tables import validate as tables
 from raidsim.cli.main import main
-from raidsim.cli.tables import validate as tables
 from raidsim.tests.calibration.study import small_study as small
 from raidsim.tests.manual_pages import ROOT, raidsim_command
 from raidsim.validation.report.report import NO_SUSPECT
@@ -84,7 +84,7 @@ def test_what_is_far_off_is_counted_in_plain_words(
     predicted = [SimpleNamespace(compared=SimpleNamespace(error_pct=error)) for error in errors]
     report: Any = SimpleNamespace(predicted=predicted, comparisons=(), studies=(None,))
     monkeypatch.setattr(tables, "suspects", lambda study: {NO_SUSPECT: range(unknown)})
-    assert tables._far_off(report) == told.format("0 claims broken.")
+    assert tables.far_off(report) == told.format("0 claims broken.")
 
 
 def test_levels_are_left_out_in_turn(printed: dict[str, Any]) -> None:

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from raidsim.cli import main as cli
+from raidsim.cli.support import terminal
 from raidsim.cli.support.table import Table
-from raidsim.cli.tables import run as tables_of_run
 
 _CLI = Path(cli.__file__).parent
 _FIGURES = ("0.553 ± 3.1 %", "468 ± 2.9 %", "1,234,567.8 ±0.1", "16,000,000 years")
@@ -127,7 +127,7 @@ def test_a_days_loads_and_phases_are_whole_at_80_columns(
     """Protects "day 0.756 ±" above "2.4 %": each figure of `raidsim run` is on the line of its load."""
     path = tmp_path / "day.yaml"
     path.write_text(_DAY)
-    monkeypatch.setattr(tables_of_run, "_WIDTH", 80)
+    monkeypatch.setattr(terminal, "_WIDTH", 80)
     with pytest.raises(SystemExit) as ended:
         cli.main(["run", str(path), "--no-relief"])
     assert not ended.value.code

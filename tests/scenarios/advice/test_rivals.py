@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from raidsim.cli.tables.advice_document import document
-from raidsim.cli.tables.advise import print_advice
+from raidsim.api.tables.advice_document import document
+from raidsim.api.tables.advise import advice_answer
+from raidsim.cli.support.terminal import show
 from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.advice.advice import Advice, advise
 from raidsim.scenarios.advice.fewest_drives import FewestDrives
@@ -83,7 +84,7 @@ def test_what_is_beaten_keeps_its_row_with_its_brief_figures(both: tuple[Advice,
     found = both[0]
     beaten = next(each for each in found.verdicts if each.status == "beaten")
     console = Console(width=120, record=True, file=StringIO())
-    print_advice(console, found)
+    show(advice_answer(found), console)
     text = console.export_text()
     assert "Slower than another chunk" in text
     assert f"{1e3 * beaten.worst_p99:.1f}" in text

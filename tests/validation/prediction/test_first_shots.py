@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from raidsim.api.answer.html import page
+from raidsim.api.tables.validate import validation_answer
 from raidsim.calibration.study.study import load_study, study_names
-from raidsim.cli.tables.validate import print_report
+from raidsim.cli.support.terminal import show
 from raidsim.model.core.errors import InputError
 from raidsim.tests.validation.report.test_report import comparison
 from raidsim.validation.prediction.first_shots import FirstShots, load_first_shots
-from raidsim.validation.report.html import html_report
 from raidsim.validation.report.report import report
 
 BEFORE_FIRST_SHOTS = 36
@@ -70,12 +71,12 @@ def test_validate_shows_the_first_shot_next_to_today() -> None:
     now = comparison(wrong={"stripe": 1.2})
     made = report([now], first_shots=shots)
     console = Console(width=100, file=io.StringIO())
-    print_report(console, made)
+    show(validation_answer(made), console)
     assert isinstance(console.file, io.StringIO)
     assert "first shot" in console.file.getvalue()
     document = made.document()["first_shots"]["studies"]["runs"]
     assert document["first"]["p90_error_pct"] > document["now"]["p90_error_pct"]
-    assert "changed since" in html_report(made, "1.0")
+    assert "changed since" in page(validation_answer(made, whole=True))
     without = report([now], first_shots=FirstShots())
     assert without.document()["first_shots"]["studies"] == {}
-    assert "changed since" not in html_report(without, "1.0")
+    assert "changed since" not in page(validation_answer(without, whole=True))

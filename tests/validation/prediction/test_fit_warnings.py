@@ -7,13 +7,14 @@ import io
 import pytest
 from rich.console import Console
 
+from raidsim.api.answer.html import page
+from raidsim.api.tables.predict import study_answer
+from raidsim.api.tables.validate import validation_answer
 from raidsim.calibration.fit.profile import FittedParameter, Profile
 from raidsim.calibration.simulation.evaluator import Evaluator
-from raidsim.cli.tables.predict import print_study
-from raidsim.cli.tables.validate import print_report
+from raidsim.cli.support.terminal import show
 from raidsim.tests.calibration.study import small_study as small
 from raidsim.validation.prediction.comparison import StudyComparison, compare
-from raidsim.validation.report.html import html_report
 from raidsim.validation.report.report import report
 
 _BOUND = "media rate stopped at a bound"
@@ -63,9 +64,9 @@ def shown(comparison: StudyComparison) -> dict[str, str]:
     for name in ("predict", "validate"):
         console = Console(file=io.StringIO(), width=100)
         if name == "predict":
-            print_study(console, comparison)
+            show(study_answer(comparison), console)
         else:
-            print_report(console, judged)
+            show(validation_answer(judged), console)
         assert isinstance(console.file, io.StringIO)
         found[name] = " ".join(console.file.getvalue().split())
     return found
@@ -92,4 +93,4 @@ def test_a_sound_fit_has_no_warning(sound: StudyComparison) -> None:
 def test_the_page_has_the_warnings_too(failed: StudyComparison) -> None:
     """The HTML report opens with them."""
     pytest.importorskip("matplotlib")
-    assert _BOUND in html_report(report([failed]), "1")
+    assert _BOUND in page(validation_answer(report([failed]), whole=True))

@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from raidsim.api.answer.html import page as page_of
+from raidsim.api.answer.tree import Marked
+from raidsim.api.tables.validate import covered_cells, validation_answer
 from raidsim.calibration.study.study import StudySpec
-from raidsim.cli.tables.validate import print_report
+from raidsim.cli.support.terminal import show
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.tests.calibration.study import small_study as small
@@ -23,9 +26,8 @@ from raidsim.validation.prediction.baselines import BASELINES
 from raidsim.validation.prediction.comparison import Claimed, Compared, StudyComparison
 from raidsim.validation.prediction.leave_out import LeftOut
 from raidsim.validation.prediction.proportion import Proportion
-from raidsim.validation.report.html import _coverage_row, html_report
-from raidsim.validation.report.html_page import Mark
 from raidsim.validation.report.report import NO_SUSPECT, Report, report, suspects, unanswered
+from raidsim.validation.report.words import standings
 
 WRONG = {"one": 1.0, "both": 0.99, "both/seconds": 1.05, "stripe": 1.6, "load": 0.9}
 """Predicted over measured, by cell."""
@@ -70,17 +72,17 @@ def test_modern_studies_stand_in_tables_of_their_own() -> None:
     assert document["summary"]["predict"]["n"] == 6
     assert report([usual]).document()["modern"]["predict"]["n"] == 0
     console = Console(width=100, file=io.StringIO())
-    print_report(console, both)
+    show(validation_answer(both), console)
     assert isinstance(console.file, io.StringIO)
     tables = console.file.getvalue().split("Predicted cells of ")[1:]
     assert [table.split("\n")[0].strip() for table in tables] == ["all studies", "modern studies"]
     assert ("newer" in tables[0], "newer" in tables[1]) == (False, True)
     for title in ("Inside their 90 % interval", "raidsim and guesses on the same predicted cells"):
         assert f"{title} (modern studies)" in tables[1]
-    page = html_report(both, "1.0")
-    assert page.count("Modern studies:") == 3
-    assert "Modern studies: 3 predicted cells" in page
-    assert html_report(report([usual]), "1.0").count("Modern studies:") == 0
+    page = page_of(validation_answer(both, whole=True))
+    assert page.count("(modern studies)</caption>") == 4
+    assert "Modern studies: 3 predicted cells" in " ".join(standings(both))
+    assert "odern studies" not in page_of(validation_answer(report([usual]), whole=True))
 
 
 def test_limits_are_those_of_clopper_and_pearson() -> None:
@@ -119,9 +121,9 @@ def test_coverage_is_known_by_kind_of_figure(made: Report, page: Page) -> None:
 @pytest.mark.parametrize(("count", "good"), [(50, False), (90, True), (100, False)])
 def test_the_color_of_a_verdict_is_its_sense(count: int, good: bool) -> None:
     """Protects the page from good news in red: only coverage as promised is good."""
-    mark = _coverage_row("all", Proportion(count, 100))[-1]
-    assert isinstance(mark, Mark)
-    assert mark.good == good == (mark.text == "as promised")
+    mark = covered_cells(Proportion(count, 100))[-1]
+    assert isinstance(mark, Marked)
+    assert (mark.tone == "good") == good == (mark.value == "as promised")
 
 
 def test_all_three_are_compared_on_the_same_cells(made: Report) -> None:
@@ -229,7 +231,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def page(made: Report) -> Page:
     """The page, parsed."""
-    return Page(html_report(made, "1.0"))
+    return Page(page_of(validation_answer(made, whole=True)))
 
 
 def test_the_page_stands_alone(page: Page) -> None:
@@ -243,9 +245,8 @@ def test_the_page_stands_alone(page: Page) -> None:
 
 def test_the_page_has_all_of_the_report(made: Report, page: Page) -> None:
     """A section for every part, pictures in it, all cells, and names with markup in them as text."""
-    assert {"summary", "errors", "coverage", "baselines", "cross-validation", "claims", "conformance", "misses"} <= set(
-        page.ids
-    )
+    sections = {"predicted-cells", "errors", "intervals", "against-guessing", "cross-validation", "claims"}
+    assert sections | {"conformance", "what-is-wrong", "what-is-missing", "all-cells"} <= set(page.ids)
     assert page.counts["svg"] == 3 + 1 + 6 + 1 + 1
     for cell in made.cells:
         assert cell.compared.cell.id in page.words
@@ -260,7 +261,7 @@ def test_a_page_of_claims_only_is_made() -> None:
     document["cells"] = []
     study = validate(StudySpec, document)
     only_claims = StudyComparison(study, None, (), comparison().claims)
-    words = " ".join(Page(html_report(report([only_claims]), "1.0")).words)
+    words = " ".join(Page(page_of(validation_answer(report([only_claims]), whole=True))).words)
     assert "have no predicted cells" in words
     assert "Not run for this report" in words
 

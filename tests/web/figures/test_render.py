@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from dataclasses import replace
 from functools import cache
-from html.parser import HTMLParser
 
 import pytest
 
+from raidsim.api.answer.tree import csv_text
 from raidsim.api.comparison import Comparison
-from raidsim.scenarios.comparison.alternatives import Design
-from raidsim.scenarios.comparison.side_by_side import Measured
 from raidsim.scenarios.questions.without_bottleneck import WithoutBottleneck
 from raidsim.scenarios.timeline.events import LogicalIO
-from raidsim.web.figures import drawings, pictures, pictures_of_designs, tables
-from raidsim.web.figures.markup import plain, table_html
-from raidsim.web.figures.tables import Table
+from raidsim.web.figures import pictures, pictures_of_designs, tables
+from raidsim.web.figures.markup import plain
 from raidsim.web.form.fields import DEFAULT, Form
 from raidsim.web.form.forms import built, fitted
 from raidsim.web.views.designs import course_words, settled
@@ -96,44 +92,6 @@ def test_every_level_has_a_map(level: str) -> None:
     assert 'scope="row"' in text
 
 
-class Tags(HTMLParser):
-    """Counts what is opened and closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.cells: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.cells.append(data)
-
-
-def test_long_text_in_a_table_has_room() -> None:
-    """Protects telephones from a bottleneck of a word a line, which makes its row as high as the screen."""
-    words = "nothing is saturated: the latency of the I/Os outstanding sets the pace"
-    html = table_html(Table("t", ("design", "bottleneck", "I/Os"), (("a", words, 1.0), ("b", "disk", 2.0))), "t")
-    cells = html.split("<td ")[1:]
-    assert ["min-width" in cell for cell in cells] == [True, False, False, False]
-
-
-def test_tables_are_whole_and_their_text_is_only_text() -> None:
-    """Protects the page from names in files: what looks like HTML is shown letter by letter."""
-    table = Table("t", ("a", "b (ms)"), (("<img src=x onerror=alert(1)>", 1234.5), ("x", None)))
-    parser = Tags()
-    parser.feed(table_html(table, "<script>"))
-    assert parser.open == []
-    assert "<img src=x onerror=alert(1)>" in parser.cells
-    assert "1,234" in parser.cells
-    assert "<script>" in parser.cells
-    assert "-" in parser.cells
-
-
 def test_text_of_others_is_no_markdown() -> None:
     """Protects messages: no links, pictures or addresses come of what a link or a file says."""
     assert plain("![x](http://a.b/c)").startswith("\\!\\[x\\]\\(http\\:")
@@ -141,22 +99,18 @@ def test_text_of_others_is_no_markdown() -> None:
     assert plain("1. a_b\n\n# c") == "1\\. a\\_b \\# c"
 
 
-def test_the_tables_of_a_run_say_what_the_run_gave() -> None:
+def test_a_run_to_take_away_says_what_the_run_gave() -> None:
     """Protects the numbers beside the pictures, and what is taken away as CSV and JSON."""
     prediction = outcome().prediction
-    load, parts = tables.load_table(prediction), tables.usage_table(prediction)
-    assert [row[0] for row in load.rows] == ["reads", "writes"]
-    assert sum(float(row[1] or 0) for row in load.rows) == pytest.approx(sum(prediction.iops.values()))
-    assert {row[0] for row in parts.rows} == {usage.name for usage in prediction.usages}
-    assert parts.rows[0][-1] in ("limits", "busiest")
-    lines = list(csv.reader(tables.csv_text([load, parts]).splitlines()))
-    assert lines[0] == ["# load"]
+    found = list(outcome().result.answer(all_parts=True).tables())
+    assert {str(row[0]) for row in found[-1].rows} == {usage.name for usage in prediction.usages}
+    lines = list(csv.reader(csv_text(found).splitlines()))
+    assert lines[0] == ["# Latency (ms)"]
     assert float(lines[2][1]) == prediction.iops["read"]
     document = json.loads(tables.json_text(outcome()))
     assert document["rate"] == prediction.rate
     assert document["relief"]["what"]
     assert "latency_bins" not in document
-    assert tables.csv_text([Table("t", ("a",), (("=1+1",),))]).splitlines()[2] == "'=1+1"
 
 
 def test_the_bars_mark_what_limits() -> None:
@@ -186,20 +140,6 @@ def test_latencies_rise_to_all_of_the_ios() -> None:
             known[1e3 * seconds] = 100 * done / sum(each for _, each in counted)
         assert all(value["share"] == known[value["ms"]] for value in values if value["op"] == op)
         assert len(shares) >= min(len(bins[op.removesuffix("s")]), 100) - 1, "at least 100 points, or all"
-
-
-@pytest.mark.parametrize(("log_x", "points"), [(False, 4), (True, 3)])
-def test_lines_of_a_report_fill_the_frame(log_x: bool, points: int) -> None:
-    """Protects the pictures of reports: the first point is at the left edge and the last at the right one, also a
-    point at 0, which only a logarithmic axis leaves out.
-    """
-    drawn = drawings.lines([("a", [(0.0, 1.0), (1.0, 2.0), (10.0, 3.0), (100.0, 4.0)])], "x", "y", "c", log_x)
-    (line,) = re.findall(r'<polyline points="([^"]*)"', drawn)
-    along = [float(point.partition(",")[0]) for point in line.split()]
-    (left, right) = re.findall(r"M(\d+),30V\d+H(\d+)", drawn)[0]
-    assert len(along) == points
-    assert along == sorted(along)
-    assert (along[0], along[-1]) == (float(left), float(right))
 
 
 def test_a_failure_is_not_compared_with_the_beginning() -> None:
@@ -258,24 +198,12 @@ def test_pictures_of_single_ios_and_designs() -> None:
     assert len(pictures_of_designs.comparison_picture(found)["data"]["values"]) == 2
     latencies = pictures_of_designs.latency_picture(found)["data"]["values"]
     assert {(value["design"], value["op"]) for value in latencies} == {("a", "writes"), ("b", "writes")}
-    compared = tables.comparison_table(found)
-    assert compared.rows[0][3] == "the baseline"
-    assert "%" in str(compared.rows[1][3])
-    impossible = Measured(Design(2, {"design": "b"}, None, "too few drives"))
-    plan = tables.plan_table(found)
-    assert [row[1:4] for row in plan.rows] == [("750 GB", "1.00 TB", "1"), ("500 GB", "1.00 TB", "1 to 2")]
-    assert [row[plan.columns.index("cost")] for row in plan.rows] == ["360.00", "unknown"]
-    document = found.to_dict()
-    for design, power in zip(document["designs"], ({"watts": 21.64, "kwh_a_year": 189.7}, None), strict=True):
-        design["power"] = power
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(found, "to_dict", lambda: document)
-        powered = tables.plan_table(found)
-    assert powered.columns[-2:] == ("power of the drives", "energy a year")
-    assert [row[-2:] for row in powered.rows] == [("21.6 W", "190 kWh"), ("no figure", "no figure")]
-    found.found = replace(found.found, designs=(found.found.designs[0], impossible))
-    refused = tables.comparison_table(found)
-    assert refused.rows[1][:4] == ("b", None, None, "too few drives")
+    shown = {table.title: table for table in found.answer().tables()}
+    assert [row[2:5] for row in shown["What it holds, and what limits"].rows] == [
+        (750_177_484_800, 1_000_237_400_064, "1"),
+        (500_118_323_200, 1_000_237_400_064, "1 to 2"),
+    ]
+    assert [row[2] for row in shown["Cost, in the unit of the prices"].rows] == [360.0, "unknown"]
 
 
 def test_a_course_without_ios_has_no_latency() -> None:

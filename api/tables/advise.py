@@ -1,12 +1,9 @@
-"""What `raidsim advise` prints: designs that do, why the others do not, and what would do; and the same as JSON."""
+"""What advice tells: designs that meet a requirement, why the others do not, and what would."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Callable, Iterator, Sequence
 
 from ...calibration.uncertainty.model_interval import evidence_lines
 from ...model.files.quantities import format_duration, format_size
@@ -17,7 +14,8 @@ from ...scenarios.comparison.reliability import unknown_rates
 from ...scenarios.designs.designs import Family
 from ...scenarios.designs.requirement import RequirementSpec
 from ...scenarios.designs.room import room
-from ..support.table import Table
+from ..answer.numbers import COUNT, PERCENT, counted, listed, probability
+from ..answer.tree import Answer, Column, Part, Row, Table, Words, lines
 from .advice_document import room_at_load
 
 _ALL_CERTAIN = ("failures", "capacity", "budget", "rack units", "power", "links")
@@ -26,42 +24,27 @@ _SLOW_S = 2e-3
 """Latencies below this are shown to the microsecond."""
 
 
-def print_advice(console: Console, advice: Advice) -> None:
-    """All of it."""
-    wanted = advice.requirement
-    console.print(Text(wanted.name, style="bold"))
-    for line in _question(wanted):
-        console.print(Text(line))
-    console.print(Text(_effort(advice)))
+def advice_answer(advice: Advice) -> Answer:
+    """Designs that meet the requirement, why the others do not, and what would."""
+    wanted, told = advice.requirement, [*_question(advice.requirement), _effort(advice)]
+    parts: list[Part] = [*lines(told)]
     if advice.ranked:
-        console.print(_ranking(advice))
-        console.print(Text(_best()))
-        taken = _rooms(advice)
-        if taken is not None:
-            console.print(taken)
-            if _tells_power(advice):
-                console.print(Text(_power_note(advice)))
+        parts += [Answer("Meets it", [_ranking(advice), Words(_BEST), *_rooms(advice)])]
     else:
-        console.print(Text("\nNothing meets it.", style="bold"))
+        parts += [Words("Nothing meets it.", "title", apart=True)]
     close = [each for each in advice.verdicts if each.status == "close"]
     if close:
-        console.print(Text("\nToo close to call:", style="bold"))
-        for verdict in close:
-            console.print(Text(f"  {verdict.design.name}: {'; '.join(verdict.reasons)}"))
+        told = [f"  {each.design.name}: {'; '.join(each.reasons)}" for each in close]
+        parts += [Answer("Too close to call:", lines(told))]
     beaten = [each for each in advice.verdicts if each.status == "beaten"]
     if beaten:
-        console.print(_beaten(beaten, advice.requirement.load.ops))
-        console.print(Text("Latencies in ms, of a brief run. all_chunks: true runs these designs to the end too."))
-    _print_failures(console, advice)
-    if not advice.ranked:
-        _print_instead(console, advice)
-    for line in _notes(advice):
-        console.print(Text(line))
-    for line in _not_known(advice):
-        console.print(Text(line))
+        brief = Words("Latencies in ms, of a brief run. all_chunks: true runs these designs to the end too.")
+        parts += [Answer("Slower than another chunk", [_beaten(beaten, wanted.load.ops), brief])]
+    parts += [*_failures(advice), *([] if advice.ranked else _instead(advice)), *_notes(advice)]
+    told = _not_known(advice)
     if advice.ranked:
-        for line in evidence_lines(each.design.document(wanted).spec() for each in advice.ranked):
-            console.print(Text(line))
+        told += evidence_lines(each.design.document(wanted).spec() for each in advice.ranked)
+    return Answer(wanted.name, [*parts, *lines(told)])
 
 
 def _question(wanted: RequirementSpec) -> list[str]:
@@ -90,7 +73,7 @@ def _question(wanted: RequirementSpec) -> list[str]:
     if wanted.capacity is not None:
         limits.append(f"{wanted.capacity / 1e12:.3g} TB usable")
     if wanted.data_loss is not None:
-        limits.append(f"data loss up to {_share(wanted.data_loss)} a year")
+        limits.append(f"data loss up to {probability(wanted.data_loss)} a year")
     if wanted.budget is not None:
         limits.append(f"{wanted.budget:,.0f} at most")
     if wanted.rack_units is not None:
@@ -110,53 +93,58 @@ def _question(wanted: RequirementSpec) -> list[str]:
 def _effort(advice: Advice) -> str:
     refused = sum(1 for each in advice.verdicts if each.refusals)
     return (
-        f"{_count(advice.considered, 'design')} in {_count(len(advice.verdicts), 'family', 'families')}, "
-        f"{refused} of them refused by bounds; {_count(advice.simulations, 'simulation')}"
+        f"{counted(advice.considered, 'design')} in {counted(len(advice.verdicts), 'family', 'families')}, "
+        f"{refused} of them refused by bounds; {counted(advice.simulations, 'simulation')}"
     )
+
+
+def _designs(verdicts: Sequence[Verdict], cells: Callable[[Verdict], Row], drives: bool = False) -> list[Row]:
+    """Rows of designs, those of the same drives below a heading; with `drives` their number is in it."""
+    rows: list[Row] = []
+    before = ""
+    for verdict in verdicts:
+        built_of = _built_of(verdict.design.family)
+        heading = f"{verdict.design.drives} x {built_of}" if drives else built_of
+        rows += [(heading,)] if heading != before else []
+        before = heading
+        rows.append(cells(verdict))
+    return rows
+
+
+def _p99s(ops: Sequence[str]) -> list[Column]:
+    return [Column(f"{op}\np99", show=str) for op in ops]
 
 
 def _ranking(advice: Advice) -> Table:
     priced = any(each.facts.cost is not None for each in advice.ranked)
-    table = Table(title="Meets it", title_justify="left", title_style="bold", collapse_padding=True, pad_edge=False)
-    table.add_column("layout", overflow="fold")
-    headings = ["drives", *(["cost"] if priced else []), "TB", "fail"]
-    headings += [f"{op}\np99" for op in advice.requirement.load.ops]
-    headings += ["of\nmax", f"loss in\n{format_duration(advice.requirement.service.life)}"]
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    before = ""
-    for rank, verdict in enumerate(advice.ranked):
-        facts, measured, family = verdict.facts, verdict.measured, verdict.design.family
+    ops, service = advice.requirement.load.ops, advice.requirement.service
+    best = {verdict.design.name for verdict in advice.ranked[: advice.best]}
+    columns = [Column("layout"), Column("drives", show=COUNT), *([Column("cost", show=COUNT)] if priced else [])]
+    columns += [Column("TB", show=lambda size: f"{size:.3g}", scale=1e-12), Column("fail", show=str), *_p99s(ops)]
+    columns += [Column("of\nmax", show=PERCENT, scale=100.0)]
+    columns += [Column(f"loss in\n{format_duration(service.life)}", show=probability)]
+
+    def cells(verdict: Verdict) -> Row:
+        facts, measured, most = verdict.facts, verdict.measured, verdict.saturates_at
         assert measured is not None
-        built_of = _built_of(family)
-        if built_of != before:
-            table.add_row(Text(built_of, style="bold"))
-            before = built_of
-        words = f"{'*' if rank < advice.best else ' '} {_row_words(verdict)}"
-        cells = [str(facts.drives)]
-        if priced:
-            cells.append("" if facts.cost is None else f"{facts.cost:,.0f}")
-        cells += [f"{facts.usable_bytes / 1e12:.3g}", _survived(verdict)]
-        cells += [_interval(measured.latencies.get(f"{op}_p99")) for op in advice.requirement.load.ops]
-        most = verdict.saturates_at
-        used = "?" if not most else f"{100 * advice.requirement.load.iops / most:.0f} %"
-        loss = "?" if verdict.risk is None else _share(verdict.risk.over_life)
-        table.add_row(Text(words), *cells, used, loss)
-    return table
+        latencies = [_interval(measured.latencies.get(f"{op}_p99")) for op in ops]
+        used = advice.requirement.load.iops / most if most else "?"
+        loss = "?" if verdict.risk is None else verdict.risk.over_life
+        head = f"{'*' if verdict.design.name in best else ' '} {_row_words(verdict)}"
+        cost = [facts.cost] if priced else []
+        return [head, facts.drives, *cost, facts.usable_bytes, _survived(verdict), *latencies, used, loss]
+
+    return Table("", columns, _designs(advice.ranked, cells))
 
 
 def _beaten(beaten: Sequence[Verdict], ops: Sequence[str]) -> Table:
     """Designs that were not run to the end, as another chunk is clearly faster."""
-    table = Table(title="Slower than another chunk", title_justify="left", title_style="bold")
-    table.add_column("layout", overflow="fold")
-    for op in ops:
-        table.add_column(f"{op}\np99", justify="right", no_wrap=True)
-    table.add_column("why", overflow="fold")
+    rows: list[Row] = []
     for verdict in beaten:
         assert verdict.measured is not None
         latencies = [_interval(verdict.measured.latencies.get(f"{op}_p99")) for op in ops]
-        table.add_row(Text(verdict.design.name), *latencies, "; ".join(verdict.reasons))
-    return table
+        rows.append([verdict.design.name, *latencies, "; ".join(verdict.reasons)])
+    return Table("", [Column("layout"), *_p99s(ops), Column("why")], rows)
 
 
 def _row_words(verdict: Verdict) -> str:
@@ -169,12 +157,11 @@ def _built_of(family: Family) -> str:
     return family.drive.words + ("" if family.controller.is_none else f" on {family.controller.model}")
 
 
-def _best() -> str:
-    return (
-        "Latencies in ms, 90 % intervals. loss: probability of losing data over the service life; fail: "
-        "failures survived for sure, and with luck; of max: of the load at "
-        "which it saturates. * not beaten: no other is as good in everything and better in something."
-    )
+_BEST = (
+    "Latencies in ms, 90 % intervals. loss: probability of losing data over the service life; fail: failures survived "
+    "for sure, and with luck; of max: of the load at which it saturates. * not beaten: no other is as good in "
+    "everything and better in something."
+)
 
 
 def _not_known(advice: Advice) -> list[str]:
@@ -183,45 +170,35 @@ def _not_known(advice: Advice) -> list[str]:
     unsure = [each.design.document(advice.requirement).spec() for each in advice.ranked if each.risk is None]
     models = dict.fromkeys(model for spec in unsure for model in unknown_rates(spec))
     if models:
+        unknown = listed(list(models))
         lines.append(
-            f"loss ?: the failure rate of {_listed(models)} is not known; give mtbf or afr in overrides of the drives."
+            f"loss ?: the failure rate of {unknown} is not known; give mtbf or afr in overrides of the drives."
         )
     if any(each.measured is not None and not each.saturates_at for each in advice.ranked):
         lines.append("of max ?: the run at saturation reached no steady state, or was left out.")
     return lines
 
 
-def _rooms(advice: Advice) -> Table | None:
-    """What the designs take in the rack and of the socket; None if nothing is known of it and nobody asks."""
+def _rooms(advice: Advice) -> list[Part]:
+    """What the designs take in the rack and of the socket; empty if nothing is known of it and nobody asks."""
     wanted = advice.requirement
-    rooms = [(each, room_at_load(each, wanted), room(each.design, wanted).watts) for each in advice.ranked]
     racked, powered, asked = wanted.chassis is not None, _tells_power(advice), wanted.energy_price is not None
     if not racked and not powered:
-        return None
-    table = Table(title="What it takes", title_justify="left", title_style="bold")
-    table.add_column("layout", overflow="fold")
-    headings = ["drives", *(["U"] if racked else [])]
-    headings += ["W at this\nload", "W with all\nbusy", "kWh\na year"] if powered else []
-    headings += ["price of\nthat"] if asked else []
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    before = ""
-    for verdict, taken, most in rooms:
-        built_of = _built_of(verdict.design.family)
-        if built_of != before:
-            table.add_row(Text(built_of, style="bold"))
-            before = built_of
-        cells = [str(verdict.design.drives)]
-        if racked:
-            cells.append(f"{taken.rack_units:g}")
-        if powered:
-            known = (taken.watts, most, taken.kwh_a_year)
-            cells += ["no figure" if value is None else f"{value:,.0f}" for value in known]
-        if asked:
-            cost = taken.energy_cost_a_year
-            cells.append("no figure" if cost is None else f"{cost:,.0f}")
-        table.add_row(Text(f"  {_row_words(verdict)}"), *cells)
-    return table
+        return []
+    columns = [Column("layout"), Column("drives", show=COUNT)]
+    columns += [Column("U", show=lambda units: f"{units:g}")] if racked else []
+    headings = ("W at this\nload", "W with all\nbusy", "kWh\na year") if powered else ()
+    columns += [Column(name, show=COUNT) for name in (*headings, *(("price of\nthat",) if asked else ()))]
+
+    def cells(verdict: Verdict) -> Row:
+        taken, most = room_at_load(verdict, wanted), room(verdict.design, wanted).watts
+        known = [taken.watts, most, taken.kwh_a_year] if powered else []
+        known += [taken.energy_cost_a_year] if asked else []
+        shown = ["no figure" if value is None else value for value in known]
+        return [f"  {_row_words(verdict)}", verdict.design.drives, *([taken.rack_units] if racked else []), *shown]
+
+    table = Table("", columns, _designs(advice.ranked, cells))
+    return [Answer("What it takes", [table, *(lines([_power_note(advice)]) if powered else [])])]
 
 
 def _tells_power(advice: Advice) -> bool:
@@ -238,7 +215,7 @@ def _power_note(advice: Advice) -> str:
     unknown = dict.fromkeys(each.model for each in drives if each.power(1.0) is None)
     if not unknown:
         return line
-    return f"{line} No figure: the catalogue has none for {_listed(unknown)}; give watts of one drive in drives."
+    return f"{line} No figure: the catalogue has none for {listed(list(unknown))}; give watts of one drive in drives."
 
 
 def _survived(verdict: Verdict) -> str:
@@ -257,46 +234,27 @@ def _interval(estimate: Estimate | None) -> str:
     return f"{1e3 * estimate.mean:.{places}f} ±{1e3 * estimate.half_width:.{places}f}"
 
 
-def _print_failures(console: Console, advice: Advice) -> None:
+def _failures(advice: Advice) -> list[Part]:
     """Those that cannot do whatever the drives' speed in a sentence, and the others in a table."""
     failed = [each for each in advice.verdicts if each.status == "fails"]
     if not failed:
-        return
-    console.print(Text("\nWhy the others do not:" if advice.ranked else "\nWhy not:", style="bold"))
+        return []
     certain: dict[tuple[str, ...], list[Verdict]] = {}
     for verdict in failed:
         reasons = tuple(each.text for each in verdict.refusals if each.bound in _ALL_CERTAIN)
         if reasons:
             certain.setdefault(reasons, []).append(verdict)
-    for reasons, members in certain.items():
-        console.print(Text(f"{_names(members)}: {'; '.join(reasons)}"))
+    parts: list[Part] = [*lines(f"{_names(members)}: {'; '.join(reasons)}" for reasons, members in certain.items())]
     slow = [each for each in failed if not any(refusal.bound in _ALL_CERTAIN for refusal in each.refusals)]
     if slow:
-        console.print(_slow(slow))
-        console.print(
-            Text(
-                "needs: drive commands per second. IOPS: about what it serves with all drives busy; with ≤ what it "
-                "cannot exceed within the limits, by a bound."
-            )
+        columns = [Column("layout"), Column("needs", show=str), Column("IOPS", show=str), Column("why")]
+        rows = _designs(slow, lambda verdict: [f"  {_row_words(verdict)}", *_why(verdict)], drives=True)
+        needs = (
+            "needs: drive commands per second. IOPS: about what it serves with all drives busy; with ≤ what it cannot "
+            "exceed within the limits, by a bound."
         )
-
-
-def _slow(failed: Sequence[Verdict]) -> Table:
-    table = Table()
-    table.add_column("layout", overflow="fold")
-    for heading in ("needs", "IOPS"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("why", overflow="fold")
-    before = ""
-    for verdict in failed:
-        family = verdict.design.family
-        drives = f"{verdict.design.drives} x {_built_of(family)}"
-        if drives != before:
-            table.add_row(Text(drives, style="bold"))
-            before = drives
-        needs, most, why = _why(verdict)
-        table.add_row(Text(f"  {_row_words(verdict)}"), needs, most, Text(why))
-    return table
+        parts += [Table("", columns, rows), Words(needs)]
+    return [Answer("Why the others do not:" if advice.ranked else "Why not:", parts)]
 
 
 def _why(verdict: Verdict) -> tuple[str, str, str]:
@@ -326,19 +284,16 @@ def _names(members: Sequence[Verdict]) -> str:
     same: dict[tuple[str, ...], list[str]] = {}
     for words, drives in by_drives.items():
         same.setdefault(tuple(dict.fromkeys(drives)), []).append(words)
-    return "; ".join(f"{_listed(words)} of {_listed(drives)}" for drives, words in same.items())
+    return "; ".join(f"{listed(words)} of {listed(drives)}" for drives, words in same.items())
 
 
-def _print_instead(console: Console, advice: Advice) -> None:
-    if advice.attainable:
-        console.print(Text("\nWhat these drives can do:", style="bold"))
-        for each in advice.attainable:
-            console.print(Text(f"  {_attained(each)}"))
-    console.print(Text("\nWhat would do:", style="bold"))
-    for verdict in advice.would_do:
-        console.print(Text(f"  {_suggested(verdict)}"))
-    if not advice.would_do:
-        console.print(Text("  none of these drives, up to 120 of them in one array"))
+def _instead(advice: Advice) -> list[Part]:
+    """If nothing meets it: what the drives can do, and what would do."""
+    attained = [f"  {_attained(each)}" for each in advice.attainable]
+    would = [f"  {_suggested(verdict)}" for verdict in advice.would_do]
+    would = would or ["  none of these drives, up to 120 of them in one array"]
+    can = [Answer("What these drives can do:", lines(attained))] if attained else []
+    return [*can, Answer("What would do:", lines(would))]
 
 
 def _attained(each: Attainable) -> str:
@@ -359,31 +314,16 @@ def _latencies(verdict: Verdict) -> str:
     return ", ".join(f"{op} p99 {_interval(each)} ms" for op, each in found if each is not None)
 
 
-def _notes(advice: Advice) -> list[str]:
-    lines = []
+def _notes(advice: Advice) -> Iterator[Words]:
     if advice.alike:
-        sizes = _listed([format_size(size) for size in advice.alike])
-        lines.append(f"\nNot simulated: chunks of {sizes}, which make the same commands of this load.")
+        sizes = listed([format_size(size) for size in advice.alike])
+        yield Words(f"Not simulated: chunks of {sizes}, which make the same commands of this load.", apart=True)
     unbuilt: dict[str, list[str]] = {}
     for design, reason in advice.impossible:
         unbuilt.setdefault(reason, []).append(design.family.layout_words)
     for reason, names in unbuilt.items():
-        lines.append(f"Cannot be built: {_listed(dict.fromkeys(names))}: {reason}.")
+        yield Words(f"Cannot be built: {listed(list(dict.fromkeys(names)))}: {reason}.")
     reasons: dict[str, list[str]] = {}
     for each in advice.left_out:
         reasons.setdefault(each.reason, []).append(each.name)
-    lines += [f"No design: {_listed(names)}: {reason}." for reason, names in reasons.items()]
-    return lines
-
-
-def _listed(words: Iterable[str]) -> str:
-    every = list(words)
-    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
-
-
-def _count(number: int, what: str, several: str | None = None) -> str:
-    return f"{number:,} {what if number == 1 else several or what + 's'}"
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.2g} %" if value >= 1e-4 or not value else f"{value:.1e}"
+    yield from lines(f"No design: {listed(names)}: {reason}." for reason, names in reasons.items())

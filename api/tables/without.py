@@ -1,18 +1,13 @@
-"""What `raidsim validate --without` prints: a line for each result as it comes, and the table of all mechanisms."""
+"""What mechanisms of the model change: a line for each result as it comes, and the table of all."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.text import Text
-
 from ...validation.prediction.without import MOVED_PCT, CellChange, StudyWithout, Without
 from ...validation.report.words import percent
-from ..support.table import Table
-
-_RED = "red"
+from ..answer.tree import Answer, Column, Part, Table, Words
 
 
 def study_line(each: Without, found: StudyWithout) -> str:
@@ -39,33 +34,29 @@ def conformance_line(each: Without, kind: str) -> str:
     return f"{what}: {after} cases match, {before} with it"
 
 
-def print_without(console: Console, found: Sequence[Without]) -> None:
+def without_answer(found: Sequence[Without]) -> Answer:
     """The table of all mechanisms, and which of them change nothing."""
     order = sorted(found, key=lambda each: (not each.moved, -(each.moved[0][1].change_pct if each.moved else 0.0)))
-    table = Table(title="Without a mechanism", title_justify="left")
-    for heading in ("off", "largest change of a predicted cell"):
-        table.add_column(heading, overflow="fold", no_wrap=heading == "off")
-    for heading in ("cells", "error with", "without", "claims", "recordings"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for each in order:
-        if each.matters:
-            table.add_row(
-                each.name, _largest(each), str(len(each.moved)), *_errors(each), _claims(each), _recorded(each)
-            )
-    console.print(table)
-    refusals = {each.name: each for each in order if each.is_refused}
-    for name, each in refusals.items():
+    columns = [Column("off", whole=True), Column("largest change of a predicted cell")]
+    columns += [Column(name, show=str) for name in ("cells", "error with", "without", "claims", "recordings")]
+    rows = [
+        (each.name, _largest(each), str(len(each.moved)), *_errors(each), _claims(each), _recorded(each))
+        for each in order
+        if each.matters
+    ]
+    parts: list[Part] = [Table("Without a mechanism", columns, rows)]
+    for name, each in {each.name: each for each in order if each.is_refused}.items():
         why = next((study.refused for study in each.studies if study.refused), "") or next(iter(each.refused.values()))
-        console.print(Text(f"{name}: {why}", style=_RED))
+        parts.append(Words(f"{name}: {why}", "bad"))
     met = [each for each in order if each.studies or each.conformance]
     nothing = [each.name for each in met if not each.matters]
     if nothing:
-        console.print(
-            Text(f"Change no predicted cell by {MOVED_PCT:g} %, no claim and no recording: {', '.join(nothing)}.")
-        )
+        change = f"Change no predicted cell by {MOVED_PCT:g} %, no claim and no recording"
+        parts.append(Words(f"{change}: {', '.join(nothing)}."))
     unmet = [each.name for each in order if not (each.studies or each.conformance or each.refused)]
     if unmet:
-        console.print(Text(f"In no study that was run: {', '.join(unmet)}."))
+        parts.append(Words(f"In no study that was run: {', '.join(unmet)}."))
+    return Answer("", parts)
 
 
 def _largest(each: Without) -> str:

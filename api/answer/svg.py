@@ -1,4 +1,4 @@
-"""Pictures of the report: SVG that is part of the page, needs no script and prints as it looks."""
+"""Pictures of an answer: SVG that is part of a page, needs no script and prints as it looks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from .theme import BLUE, ORANGE, TEAL
+BLUE, ORANGE, TEAL = "#2b7bba", "#d2691e", "#0f7490"
 
 _WIDE, _LEFT, _ROW, _HIGH = 640, 190, 24, 240
 """Pixels: of a picture, left of its bars or lines, of a bar, and of a picture of lines."""
@@ -68,11 +68,9 @@ def lines(series: Sequence[Line], x_title: str, y_title: str, caption: str, log_
 
 
 def _svg(inside: str, height: int, caption: str) -> str:
-    # What scrolls is reached with the keyboard.
     return (
-        f'<figure tabindex="0"><svg viewBox="0 0 {_WIDE} {height}" role="img" aria-label="{escape(caption)}" '
+        f'<svg viewBox="0 0 {_WIDE} {height}" role="img" aria-label="{escape(caption)}" '
         f'font-size="12" font-family="system-ui,sans-serif" fill="currentColor">{inside}</svg>'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
 
 

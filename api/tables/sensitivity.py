@@ -1,19 +1,17 @@
-"""What `raidsim sensitivity` prints: the parameters that matter in their order, and a sentence in words."""
+"""What a sensitivity study tells: the parameters that matter in their order, and a sentence in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
-
-from rich.console import Console
-from rich.text import Text
 
 from ...calibration.sensitivity.parameters import assumed_sds
 from ...calibration.sensitivity.runs import Sensitivity, figure_dimension
 from ...calibration.sensitivity.sensitivity import Effect, Share
 from ...calibration.study.figures import Dimension
 from ...model.files.quantities import format_duration
-from ..support.table import Table
+from ..answer.numbers import Sure, counted, fixed, listed, with_half
+from ..answer.tree import Answer, Cell, Column, Row, Table, Words, lines
 
 _SHOWN = 0.05
 """Effects (percent) below this would be shown as 0.0."""
@@ -26,14 +24,12 @@ def document(found: Sensitivity) -> dict[str, Any]:
     return {**found.document(), "assumed_sd": assumed_sds(), "sentence": sentence(found)}
 
 
-def print_sensitivity(console: Console, found: Sensitivity) -> None:
+def sensitivity_answer(found: Sensitivity) -> Answer:
     """All of it."""
-    console.print(Text(f"{found.scenario.name} ({found.scenario.kernel})", style="bold"))
     amount = _amount(found.nominal, figure_dimension(found.scenario, found.figure))
-    console.print(Text(f"{found.figure}: {amount}; {_count(len(found.parameters), 'parameter')}, {_cost(found)}"))
-    console.print(_table(found))
-    for line in (sentence(found), *_notes(found)):
-        console.print(Text(line))
+    head = Words(f"{found.figure}: {amount}; {counted(len(found.parameters), 'parameter')}, {_cost(found)}")
+    told = lines([sentence(found), *_notes(found)])
+    return Answer(f"{found.scenario.name} ({found.scenario.kernel})", [head, _table(found), *told])
 
 
 def sentence(found: Sensitivity) -> str:
@@ -75,34 +71,32 @@ def _strength(found: Sensitivity, position: int) -> str:
 
 
 def _table(found: Sensitivity) -> Table:
-    table = Table()
-    table.add_column("parameter", overflow="fold")
-    table.add_column("sd", justify="right", no_wrap=True)
-    screened = found.screening is not None
-    for heading in (*(("mu*", "mu", "sigma") if screened else ()), *(("S1", "ST") if found.shares else ())):
-        table.add_column(heading, justify="right", no_wrap=True)
+    columns = [Column("parameter"), Column("sd", show=lambda sd: f"{sd:.3g} %", scale=100.0)]
+    if found.screening is not None:
+        columns += [
+            Column("mu*", show=fixed(1)),
+            Column("mu", show=lambda mu: f"{mu:+.1f}"),
+            Column("sigma", show=fixed(1)),
+        ]
+    if found.shares is not None:
+        columns += [Column(name, show=with_half(fixed(2))) for name in ("S1", "ST")]
     shares = {} if found.shares is None else dict(zip(found.shared, found.shares.shares, strict=True))
+    rows: list[Row] = []
     for i in found.order:
-        effect = None if found.screening is None else found.screening.effects[i]
-        share = shares.get(i)
-        if not _visible(effect, share):
-            continue
-        parameter = found.parameters[i]
-        cells = [] if effect is None else [f"{effect.mu_star:.1f}", f"{effect.mu:+.1f}", f"{effect.sigma:.1f}"]
-        if share is not None:
-            cells += [_share(share.first, share.first_error), _share(share.total, share.total_error)]
-        table.add_row(Text(parameter.path), f"{100 * parameter.sd:.3g} %", *cells)
-    return table
+        effect, share = None if found.screening is None else found.screening.effects[i], shares.get(i)
+        if _visible(effect, share):
+            cells: list[Cell] = [] if effect is None else [effect.mu_star, effect.mu, effect.sigma]
+            if share is not None:
+                cells += [Sure(share.first, share.first_error), Sure(share.total, share.total_error)]
+            row = [found.parameters[i].path, found.parameters[i].sd, *cells]
+            rows.append([*row, *[None] * (len(columns) - len(row))])
+    return Table("", columns, rows)
 
 
 def _visible(effect: Effect | None, share: Share | None) -> bool:
     if effect is not None:
         return effect.mu_star >= _SHOWN or share is not None
     return share is not None and share.total >= _SHOWN_SHARE
-
-
-def _share(value: float, error: float) -> str:
-    return f"{value:.2f} ±{error:.2f}"
 
 
 def _notes(found: Sensitivity) -> list[str]:
@@ -126,8 +120,8 @@ def _notes(found: Sensitivity) -> list[str]:
         lines.append(f"Moved together, by one factor: {together}.")
     left_out = sum(each.left_out for each in (found.screening, found.shares) if each is not None)
     if left_out:
-        counted = _count(left_out, "sample")
-        lines.append(f"Left out: {counted} with machines that cannot be ({found.refusals[0]}).")
+        samples = counted(left_out, "sample")
+        lines.append(f"Left out: {samples} with machines that cannot be ({found.refusals[0]}).")
     return lines
 
 
@@ -137,11 +131,7 @@ def _together(found: Sensitivity) -> str:
     for parameter in found.parameters:
         if len(parameter.names) > 1:
             groups[parameter.names] = parameter.path.split(".")[-3] if parameter.path.count(".") > 1 else "parts"
-    return ", ".join(f"{what} {_and(names)}" for names, what in groups.items())
-
-
-def _and(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return ", ".join(f"{what} {listed(names)}" for names, what in groups.items())
 
 
 def _cost(found: Sensitivity) -> str:
@@ -149,12 +139,8 @@ def _cost(found: Sensitivity) -> str:
     if found.screening is not None:
         parts.append(f"{found.screening.trajectories} trajectories")
     if found.shares is not None:
-        parts.append(f"{found.shares.samples} samples of {_count(len(found.shared), 'parameter')}")
-    return f"{', '.join(parts)}: {_count(found.simulations, 'simulation')}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+        parts.append(f"{found.shares.samples} samples of {counted(len(found.shared), 'parameter')}")
+    return f"{', '.join(parts)}: {counted(found.simulations, 'simulation')}"
 
 
 def _spaced(figure: str) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
-from ...api.support.predicting import profile_for
-from ...api.support.progress import progress_bar, progress_text
 from ...calibration.simulation.evaluator import Evaluator
 from ...calibration.study.study import StudySpec
 from ...model.core.errors import InputError
@@ -15,6 +13,8 @@ from ...validation.conformance.run import check_kind, kinds_to_run
 from ...validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
 from ...validation.prediction.comparison import compare
 from ...validation.prediction.without import StudyWithout, Without, mechanisms_of, study_without
+from .predicting import profile_for
+from .progress import progress_bar, progress_text
 
 Told = Callable[[Without, StudyWithout], None]
 

@@ -1,0 +1,1 @@
+"""What an answer is: a tree of sentences, tables and pictures, and how numbers are written in it."""

@@ -1,0 +1,22 @@
+"""Measurements of a disk of this machine with fio."""
+
+from __future__ import annotations
+
+from ..calibration.formats.report import Report
+from ..calibration.measurement.machine import Kernel
+from ..calibration.measurement.measure import Job, Measurement, default_folder, describe, find_fio
+from ..calibration.measurement.target import Target, find_target, make_file, takes_direct
+
+__all__ = [
+    "Job",
+    "Kernel",
+    "Measurement",
+    "Report",
+    "Target",
+    "default_folder",
+    "describe",
+    "find_fio",
+    "find_target",
+    "make_file",
+    "takes_direct",
+]

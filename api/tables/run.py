@@ -1,0 +1,344 @@
+"""What a run tells: rates, latencies, utilization, the bottleneck, rebuilds, and how sure all that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from ...calibration.uncertainty.model_interval import RunIntervals
+from ...model.files.quantities import format_duration
+from ...model.statistics.usage import SATURATED
+from ...scenarios.description.any_workload import IdleSpec, LoadsSpec
+from ...scenarios.description.fio_jobs import FioSpec
+from ...scenarios.description.programs import ProgramsSpec
+from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.description.workloads import LoadSpec
+from ...scenarios.designs.array_words import array_words
+from ...scenarios.designs.file_system_words import file_system_words
+from ...scenarios.questions.latency_shape import latency_shape
+from ...scenarios.questions.rebuild_comparison import RebuildComparison
+from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
+from ...scenarios.running.base.power import drive_power
+from ...scenarios.running.base.prediction import LatencyBins, Prediction, RebuildProgress
+from ...scenarios.running.base.wear import WARRANTY_YEARS, DriveWear
+from ...scenarios.running.steady_state import SATURATED_PRECISION
+from ..answer.numbers import (
+    PERCENT,
+    Sure,
+    decimal_size,
+    fixed,
+    megabytes,
+    milliseconds,
+    number,
+    percent,
+    spread,
+    with_spread,
+)
+from ..answer.svg import bars
+from ..answer.svg import lines as curves
+from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, Verbatim, Words, lines
+from .power import power_line
+from .usages import usages
+
+_WORDS = {"recover": ("rebuilt", "rebuild"), "check": ("checked", "check"), "repair": ("repaired", "repair")}
+_OPS = ("read", "write")
+_BARS, _IDLE, _CDF_POINTS = 16, 0.005, 120
+"""Parts that the picture shows, the utilization below which it leaves them out, and points of a latency's line."""
+_TIMES = ("mean", "p50", "p90", "p99", "p99.9", "max")
+_RATE = Column("MB/s", show=with_spread(number), scale=1e-6)
+_SPREAD_MS = with_spread(fixed(3))
+
+
+def run_answer(
+    spec: ScenarioSpec, prediction: Prediction, rebuild: RebuildComparison | None, all_parts: bool = False
+) -> Answer:
+    """What the run itself gave; with `all_parts` every part has its line, however many there are."""
+    return Answer(f"{spec.name} ({spec.kernel})", list(_parts(spec, prediction, rebuild, all_parts)))
+
+
+def _parts(
+    spec: ScenarioSpec, prediction: Prediction, rebuild: RebuildComparison | None, all_parts: bool
+) -> Iterator[Part]:
+    yield from lines((*array_words(spec), *file_system_words(spec), *_totals(spec, prediction), *prediction.notes))
+    for title, report in prediction.reports.items():
+        yield Words(f"{title}:", "title", apart=True)
+        yield Verbatim(report or "(no report)\n")
+    if prediction.latencies and not prediction.saturated and not isinstance(spec.workload, FioSpec):
+        of_cache = " of the page cache's I/Os" if spec.workload.kind not in ("load", "several") else ""
+        yield latencies(prediction, f"Latency{of_cache} (ms)")
+    if prediction.loads:
+        yield loads(prediction)
+    if prediction.phases:
+        yield phases(prediction)
+    yield from usages(prediction, all_parts)
+    yield from lines(map(rebuild_line, prediction.rebuilds))
+    if rebuild is not None:
+        yield Words(_rebuild_cost(rebuild))
+    apart = bool(prediction.rebuilds)
+    power = power_line(drive_power(spec, prediction.usages))
+    told = [_wear(prediction.wear[0], len(prediction.wear))] if prediction.wear else []
+    told += [] if power is None else [power]
+    told.append(f"bottleneck: {prediction.bottleneck}")
+    if len(prediction.bottlenecks) > 1:
+        told += [f"  {phase}: {words}" for phase, words in prediction.bottlenecks.items()]
+    shape = latency_shape(prediction)
+    told += [] if shape is None else [shape]
+    for place, line in enumerate(told):
+        yield Words(line, apart=apart and not place)
+
+
+def latencies(prediction: Prediction, title: str = "Latency (ms)") -> Table:
+    """Latencies of reads and writes, with their rates where there is room."""
+    columns = [Column(""), Column("I/Os per s", show=number, detail=True)]
+    columns += [Column(name, show=_SPREAD_MS, scale=1e3) for name in _TIMES]
+    rows: list[Row] = []
+    for op in prediction.iops if prediction.saturated else prediction.latencies:
+        known = {} if prediction.saturated else prediction.latencies[op]
+        rows.append(
+            [
+                op,
+                prediction.iops.get(op),
+                *(_sure(prediction, known.get(f"{name}_s"), f"{op}_{name}_seconds") for name in _TIMES),
+            ]
+        )
+    return Table(title, columns, rows)
+
+
+def _sure(prediction: Prediction, value: float | None, name: str) -> Cell:
+    """A figure with its interval, where it is known."""
+    estimate = prediction.estimates.get(name)
+    if value is None:
+        return None
+    return Sure(value, math.inf if estimate is None else _half_of(value, estimate.half_width, estimate.mean))
+
+
+def _half_of(value: float, half: float, mean: float) -> float:
+    """Half of an interval around a value, as large a share of it as of the estimate's mean."""
+    return half * value / abs(mean) if mean and math.isfinite(half) else math.inf
+
+
+def loads(prediction: Prediction) -> Table:
+    """What each of several loads gets."""
+    together = "all together, over the day; below: each load while it runs" if prediction.phases else "all together"
+    times = [(op, name) for op in _OPS for name in ("mean", "p99")]
+    columns = [Column("load"), _RATE, Column("I/Os per s", show=number)]
+    columns += [Column(f"{op} {name}", "ms", number, 1e3) for op, name in times]
+    rows = [
+        [
+            f"{name}: saturated" if load.saturated else name,
+            _sure(load, load.rate, "rate"),
+            sum(load.iops.values()),
+            *(None if load.saturated else load.latencies.get(op, {}).get(f"{figure}_s") for op, figure in times),
+        ]
+        for name, load in prediction.loads.items()
+    ]
+    return Table(f"Loads (above: {together})", columns, rows)
+
+
+def phases(prediction: Prediction) -> Table:
+    """A row for each phase of a day and each load in it; the figures above are the mean of the day."""
+    columns = [Column("phase"), _RATE, *(Column(f"{op}s/s", show=number) for op in _OPS)]
+    columns += [*(Column(f"{op} mean", "ms", fixed(3), 1e3) for op in _OPS), Column("bottleneck")]
+    rows: list[Row] = []
+    for name, phase in prediction.phases.items():
+        rows.append([name, *_phase_cells(phase), _phase_limit(phase)])
+        for load, part in phase.loads.items():
+            rows.append([f"  {load}", *_phase_cells(part), "saturated" if part.saturated else ""])
+    return Table("Phases (above: the day)", columns, rows)
+
+
+def _phase_cells(phase: Prediction) -> list[Cell]:
+    """Rates and mean latencies of a phase, or of a load during it."""
+    known = {} if phase.saturated else phase.latencies
+    means = [known[op]["mean_s"] if op in known else None for op in _OPS]
+    return [_sure(phase, phase.rate, "rate"), *(phase.iops.get(op, 0.0) for op in _OPS), *means]
+
+
+def _phase_limit(phase: Prediction) -> str:
+    """What limits in a phase, in a word if nothing does."""
+    most = max((usage.utilization for usage in phase.usages), default=0.0)
+    limit = phase.bottleneck if most >= SATURATED else f"none ({100 * most:.0f} % busy)"
+    return f"saturated: {limit}" if phase.saturated else limit
+
+
+def run_pictures(prediction: Prediction) -> Iterator[Picture]:
+    """Utilization of the parts, and the share of the I/Os that are complete within a latency."""
+    ranked = sorted(prediction.usages, key=lambda each: -each.utilization)
+    busiest = [each for each in ranked if each.utilization >= _IDLE][:_BARS] or ranked[:1]
+    shares = [(each.name, each.utilization, PERCENT(100 * each.utilization)) for each in busiest]
+    yield Picture("Utilization of the parts, highest first", lambda: bars(shares, "Utilization of the parts"))
+    if not prediction.saturated and prediction.latency_bins:
+        series = [(f"{op}s", list(latency_shares(bins))) for op, bins in prediction.latency_bins.items()]
+        caption = "Share of the I/Os that are complete within a latency"
+        yield Picture(caption, lambda: curves(series, "latency (ms)", "% of I/Os", caption, log_x=True))
+
+
+def latency_shares(bins: LatencyBins) -> Iterator[tuple[float, float]]:
+    """Latencies (ms), and the percentage of the I/Os that are complete within each."""
+    total, done = sum(count for _, count in bins), 0.0
+    step = max(1, len(bins) // _CDF_POINTS)
+    for place, (seconds, count) in enumerate(bins):
+        done += count
+        if seconds > 0 and (place % step == 0 or place == len(bins) - 1):
+            yield 1e3 * seconds, 100 * done / total
+
+
+def without_line(spec: ScenarioSpec, prediction: Prediction, without: WithoutBottleneck) -> Words:
+    """What would happen without the bottleneck."""
+    what = f"With {without.what}"
+    if without.kind == "limit" and without.what.endswith("without limit"):
+        what = f"Without it ({without.what})"
+    return Words(f"{what}: {_gained(spec, prediction, without)}; {without.then}.")
+
+
+def sure_lines(prediction: Prediction, intervals: RunIntervals, offered: bool) -> Iterator[Words]:
+    """How sure all that is; `offered`: the rate is what was asked for, and no prediction."""
+    if prediction.estimates:
+        yield Words("± is the 90 % interval of this simulation alone.")
+    yield from lines(_intervals(prediction, intervals, offered))
+
+
+def _intervals(prediction: Prediction, intervals: RunIntervals, offered: bool) -> Iterator[str]:
+    """How far real machines were off, for each kind of figure that a run shows."""
+    known = False
+    if not offered:
+        if intervals.rate is None:
+            yield "How far such rates are off on real machines is not known: too few reports have any."
+        else:
+            low, high = (number(bound / 1e6) for bound in intervals.rate.around(prediction.rate))
+            yield (
+                f"On real machines, 90 % of measured rates were within a factor of {intervals.rate.factor:.2g} of the "
+                f"prediction ({low} to {high} MB/s here). Evidence: {intervals.rate.evidence}."
+            )
+            known = True
+    if prediction.latencies and not prediction.saturated:
+        for words, interval in (("mean latencies", intervals.latency), ("latency percentiles", intervals.tail)):
+            if interval is None:
+                yield f"How far {words} are off on real machines is not known: too few reports have any."
+            else:
+                found = f"within a factor of {interval.factor:.2g} of the prediction"
+                yield f"For {words}: {found}. Evidence: {interval.evidence}."
+                known = True
+    if known:
+        yield "This does not include uncertainty in the scenario's own parameters."
+
+
+def offered_only(spec: ScenarioSpec, prediction: Prediction) -> bool:
+    """Whether the rate is what was asked for, and no prediction."""
+    return is_open(spec) and not prediction.saturated
+
+
+def _gained(spec: ScenarioSpec, prediction: Prediction, without: WithoutBottleneck) -> str:
+    """The new and the old rate, time or latencies."""
+    then = without.prediction
+    rate, times = megabytes(then.rate), _times(then.rate / prediction.rate) if prediction.rate else ""
+    slower = [
+        f"{op}s take {milliseconds(then.latencies[op]['mean_s'])} instead of {milliseconds(values['mean_s'])}"
+        + (
+            f" (p99 {milliseconds(then.latencies[op]['p99_s'])} instead of {milliseconds(values['p99_s'])})"
+            if offered_only(spec, prediction)
+            else ""
+        )
+        for op, values in prediction.latencies.items()
+        if op in then.latencies
+    ]
+    if offered_only(spec, prediction):
+        return "more is still sent than the devices take" if then.saturated else " and ".join(slower)
+    if isinstance(spec.workload, IdleSpec):
+        return ", ".join(f"{each.array} at {megabytes(each.rate)} per member" for each in then.rebuilds)
+    if isinstance(spec.workload, FioSpec | LoadsSpec):
+        return f"{rate}, {times}"
+    if isinstance(spec.workload, LoadSpec):
+        if is_open(spec) and not then.saturated:
+            served = [f"{op}s take {milliseconds(values['mean_s'])}" for op, values in then.latencies.items()]
+            return ", ".join([rate, times, "which is all that is sent", *served])
+        return ", ".join([rate, times, *(slower if without.kind == "outstanding" else [])])
+    old, new = format_duration(prediction.seconds), format_duration(then.seconds)
+    return f"{new} instead of {old} ({rate}, {times})"
+
+
+def _times(factor: float) -> str:
+    if abs(factor - 1) < 0.005:
+        return "no faster"
+    return f"{factor:,.3g} times as fast" if factor > 1 else f"{number(100 * factor)} % of the speed"
+
+
+def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
+    """The rate of the programs, their I/Os, and how long a dd takes."""
+    workload, scale = spec.workload, prediction.scale
+    if isinstance(workload, ProgramsSpec):
+        divided = f"sizes, counts and memory are divided by {scale}, times multiplied"
+        return [] if scale == 1 else [f"at scale {scale}: {divided} (--scale 1: whole)"]
+    if isinstance(workload, IdleSpec):
+        return []
+    estimate = prediction.estimates.get("rate")
+    sure = "" if estimate is None else spread(estimate.mean, estimate.half_width)
+    rate = f"{megabytes(prediction.rate)}{sure}"
+    iops = " and ".join(f"{number(rate)} {op}s/s" for op, rate in prediction.iops.items())
+    if isinstance(workload, LoadsSpec | LoadSpec):
+        several = isinstance(workload, LoadsSpec)
+        told = [f"all loads: {rate}, {iops}" if several else f"{rate}, {iops}"]
+        if prediction.saturated and not several:
+            told.append("saturated: more is sent than the devices take, so latencies grow for ever")
+        if workload.precision is not None:
+            least = SATURATED_PRECISION if prediction.saturated and not several else 0.0
+            told.append(_precision_line(max(workload.precision, least), prediction))
+        return told
+    if isinstance(workload, FioSpec):
+        return [f"{rate}, {iops}"] if iops else [rate]
+    moved = workload.size * len(workload.targets)
+    told = [f"{rate}: {decimal_size(moved)} in {format_duration(prediction.seconds)}"]
+    return [*told, f"page cache: {iops}"] if iops else told
+
+
+def _precision_line(asked: float, prediction: Prediction) -> str:
+    measured = f"measured for {format_duration(prediction.measured_s)} of simulated time"
+    reached = prediction.precision_reached
+    if reached is None or not math.isfinite(reached):
+        return f"{measured}; the machine had not settled by then, so how sure this is is not known"
+    if reached <= asked:
+        return f"{measured}, until it was known to {percent(asked)}"
+    return f"{measured}, the longest allowed; known to {percent(reached)}, {percent(asked)} was asked for"
+
+
+def rebuild_line(rebuild: RebuildProgress) -> str:
+    """How far a rebuild or a check is, in a sentence."""
+    verb, noun = _WORDS[rebuild.action]
+    if rebuild.position >= rebuild.total_bytes:
+        pace = f" at {megabytes(rebuild.rate)} per member" if rebuild.rate else ""
+        return f"{rebuild.array}: {verb} to the end{pace}."
+    if not rebuild.rate:
+        return f"{rebuild.array}: the {noun} makes no progress under this load."
+    return (
+        f"{rebuild.array}: {verb} at {megabytes(rebuild.rate)} per member; all "
+        f"{decimal_size(rebuild.total_bytes)} take {format_duration(rebuild.duration_s)}, "
+        f"what is left {format_duration(rebuild.left_s)}."
+    )
+
+
+def _rebuild_cost(found: RebuildComparison) -> str:
+    beside, degraded, whole = (megabytes(each.rate) for each in (found.rebuilding, found.degraded, found.whole))
+    return (
+        f"During the rebuild the load gets {beside}; degraded without it {degraded} ({_lost(found.loss)} to the "
+        f"rebuild); whole {whole} ({_lost(found.loss_to_failure)} to the failure)."
+    )
+
+
+def _wear(worst: DriveWear, drives: int) -> str:
+    """How long the drive lasts that is worn the most, and what the data sheet allows."""
+    of = "" if drives == 1 else f" (of {drives} drives the first to wear out)"
+    years = worst.years
+    lasts = "more than 100 years" if years > 100 else f"{number(years)} years"
+    if years < 1:
+        lasts = f"{number(365.25 * years)} days"
+    return (
+        f"endurance: {worst.drive}{of} lasts {lasts} at this load around the clock: "
+        f"{megabytes(worst.write_rate)} with a write amplification of {number(worst.amplification)}. Data "
+        f"sheet: {decimal_size(worst.endurance)}, which is {worst.drive_writes_per_day:.2g} drive writes a day over "
+        f"{WARRANTY_YEARS:g} years, taken at a write amplification of {number(worst.sheet_amplification)}."
+    )
+
+
+def _lost(share: float) -> str:
+    lost = round(100 * share)
+    return f"{lost} % lost" if lost > 0 else "nothing lost"

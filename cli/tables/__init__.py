@@ -1,1 +1,0 @@
-"""Tables that commands print, one command a file."""
