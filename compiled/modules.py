@@ -9,7 +9,8 @@ from __future__ import annotations
 from .loader import ROOT
 
 FOLDERS = (
-    *("block", "controller", "core", "crypt", "disk", "disk/actuators", "file_system", "layouts", "loads"),
+    *("block", "controller", "core", "crypt", "disk", "disk/actuators", "disk/mechanics"),
+    *("file_system", "layouts", "loads"),
     *("memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks"),
     *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),
     *("raid/read_balance", "raid/striped", "raid/stripes"),

@@ -19,7 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("compiled",),
     ("model/core",),
     ("model/files",),
-    ("model/schedulers", "model/readahead"),
+    ("model/schedulers", "model/readahead", "model/disk/mechanics"),
     ("model/layouts", "model/links", "model/tasks", "model/programs"),
     ("model/statistics", "model/disk", "model/block", "model/network", "model/programs/fio"),
     (

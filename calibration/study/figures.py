@@ -162,7 +162,7 @@ def _of_drives(drives: Sequence[DriveActivity]) -> dict[str, float]:
     columns = {
         "iops": [each.iops for each in drives],
         "mean_seconds": [each.mean_s for each in drives],
-        "utilization": [each.utilization for each in drives],
+        "utilization": [each.kernel_utilization for each in drives],
     }
     found = {}
     for figure, values in columns.items():

@@ -18,8 +18,8 @@ from typing import Final
 
 from ..core.search import right_of
 from .destaging import WritingHead
-from .geometry import SECTOR, Geometry
-from .seek import SeekCurve
+from .mechanics.geometry import SECTOR, Geometry
+from .mechanics.seek import SeekCurve
 from .segments import ParkedSegments, Segment
 
 EMPTY: Final = -1

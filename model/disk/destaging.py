@@ -21,9 +21,9 @@ from typing import Final
 from mypy_extensions import mypyc_attr
 
 from ..core.search import right_of
-from .geometry import Geometry
-from .head import EARLY, Head
-from .seek import SeekCurve
+from .mechanics.geometry import Geometry
+from .mechanics.head import EARLY, Head
+from .mechanics.seek import SeekCurve
 from .segments import DirtyExtents, Place
 
 DESTAGE_UNIT: Final = 128 * 1024
@@ -50,13 +50,13 @@ class WritingHead(Head):
     Parameters
     ----------
     geometry, seeks, phase
-        As for :class:`~.head.Head`.
+        As for :class:`~.mechanics.head.Head`.
     write_buffer_bytes, write_extents
         Room for cached writes: bytes and separate extents.
     destage_batch_bytes
         Bytes for which destaging continues once it has begun.
     head_switch_s
-        As for :class:`~.disk_head.Head`.
+        As for :class:`~.mechanics.head.Head`.
 
     Attributes
     ----------
@@ -277,7 +277,11 @@ class WritingHead(Head):
             # The head goes on from the write before: tracks are crossed under way, within the skew.
             begin, turns = start, self._sweep_turns
         else:
+            seek_s, rotation_s = self.seek_s, self.rotation_s
             begin = self._arrive(offset, cylinder, turns, start, self.seeks.write)
+            if offset == self._sweep:
+                # It goes on with a stream whose next data came late: it could as well have waited for more of them.
+                self.seek_s, self.rotation_s = seek_s, rotation_s
         if ((0 if on else offset) | (end if whole else 0)) & self.partial_mask:
             begin += self._revolution_s
             self.rotation_s += self._revolution_s

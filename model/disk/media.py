@@ -26,37 +26,36 @@ from __future__ import annotations
 from math import floor
 
 from ..core.search import right_of
-from .buffer import EMPTY, BufferedHead
-from .geometry import SECTOR, Geometry
-from .head import EARLY
-from .seek import SeekCurve
+from .buffer import EMPTY
+from .look_ahead import LookingAhead
+from .mechanics.geometry import SECTOR, Geometry
+from .mechanics.head import EARLY
+from .mechanics.seek import SeekCurve
 from .segments import Segment
 
 
-class Media(BufferedHead):
+class Media(LookingAhead):
     """Head, platters and buffer of one drive.
 
     Parameters
     ----------
     geometry, seeks, phase
-        As for :class:`~.head.Head`.
+        As for :class:`~.mechanics.head.Head`.
     segments, segment_bytes, look_ahead_bytes
         Read segments, the size of each, and how far the head reads ahead; 0 segments or 0 bytes: not at all.
     first_ahead_bytes
         How far after a read that continues no other; None: as far as after any, and drives do not adapt.
     write_buffer_bytes, write_extents, destage_batch_bytes
         As for :class:`~.destaging.WritingHead`.
-    low_water_bytes
-        A batch of destaging is cut short when the read stream's lead falls to this.
-    look_ahead_returns
-        Whether the head goes back to the read stream unasked although a write has come since its last read.
+    low_water_bytes, look_ahead_returns
+        As for :class:`~.look_ahead.LookingAhead`.
     look_ahead_until, wraps, keeps_sent, keeps_written, writes_clear, keeps_before
         As for :class:`~.buffer.BufferedHead`.
     reads_at_once
         Whether a read begins with whatever sector of it passes first, so that no read of one track takes longer than
         one turn from there.
     head_switch_s
-        As for :class:`~.head.Head`.
+        As for :class:`~.mechanics.head.Head`.
 
     Attributes
     ----------
@@ -71,8 +70,6 @@ class Media(BufferedHead):
         "_at_once",
         "_first_ahead",
         "_first_safe_s",
-        "_low_water",
-        "_returns",
         "_ruled",
         "_safe_ahead_s",
         "_straight",
@@ -121,14 +118,14 @@ class Media(BufferedHead):
             keeps_written,
             writes_clear,
             keeps_before,
+            low_water_bytes,
+            look_ahead_returns,
         )
         self._adapts = first_ahead_bytes is not None
         self._first_ahead = min(self._look_ahead, self._look_ahead if first_ahead_bytes is None else first_ahead_bytes)
         fastest = max(zone.sectors_per_track for zone in geometry.zones) * SECTOR / geometry.revolution_s
         self._safe_ahead_s = self._look_ahead / fastest
         self._first_safe_s = self._first_ahead / fastest
-        self._low_water = low_water_bytes
-        self._returns = look_ahead_returns
         self._at_once = reads_at_once
         self._ruled = keeps_before or self._bounded or reads_at_once
         self._straight = geometry.straight
@@ -289,10 +286,8 @@ class Media(BufferedHead):
                 self._leave(segment, miss_s)
                 return self._read_on(segment, offset, offset, end, miss_s)
             if end > segment.consumed:
-                if offset < segment.consumed:
-                    self.transfer_s += (turns - geometry.turns_at_end(segment.consumed)) * revolution_s
-                else:
-                    self.transfer_s += (turns - geometry.turns(offset)) * revolution_s
+                # With what lies between: to reach the read the head has to pass over it.
+                self.transfer_s += (turns - geometry.turns_at_end(segment.consumed)) * revolution_s
                 if self._bounded:
                     self._extend(segment, end)
                 else:
@@ -385,95 +380,3 @@ class Media(BufferedHead):
         self.hit = False
         self.first_s = begin if begin_at == offset else at
         return ready
-
-    def settle(self, to: float) -> None:
-        """Work out what the head does unasked until `to` (s): read ahead, destage, return, or rest."""
-        segment, dirty = self._segment, self.dirty
-        while True:
-            if self._reading:
-                assert segment is not None
-                if to < segment.safe_s or not self._halted(segment, to):
-                    return
-            if self._free_s >= to:
-                return
-            if segment is None or not segment.hits or (self._written and not self._returns):
-                # To a single random read the head does not return once it has been called away.
-                if not dirty.total:
-                    return
-                if segment is not None and self._batch <= 0:
-                    self._batch = self._batch_bytes
-                self._destage()
-                continue
-            end = self._end_of(segment)
-            limit = min(segment.consumed + segment.ahead, self.geometry.capacity)
-            done = end >= limit
-            if dirty.total and (done or (self._batch > 0 and end - segment.consumed > self._low_water)):
-                if self._batch <= 0:
-                    self._batch = self._batch_bytes
-                self._destage()
-                continue
-            if done:
-                return
-            begin = self._position(end, self._free_s, self.seeks.read)
-            self._free_s = begin
-            segment.begun_s = begin
-            segment.begun_turns = self.geometry.turns(end)
-            segment.end = end
-            segment.safe_s = 0.0
-            self._reading = True
-            self._batch = 0
-
-    def head_cylinder(self, at: float) -> int:
-        """Cylinder the head is over at `at` (s), which must not be before it was last sent somewhere."""
-        if self._reading and at - self._free_s > self._revolution_s:
-            assert self._segment is not None
-            return self.geometry.cylinder(max(self._end_at(self._segment, at) - 1, 0))
-        return self._arm
-
-    def free_from(self, at: float) -> float:
-        """When the head can be sent to another address, not before `at` (s)."""
-        return self._free_s if self._free_s > at else at
-
-    @property
-    def stream(self) -> Segment | None:
-        """The segment the head reads into, or returns to when it has nothing else to do."""
-        return self._segment
-
-    def call_away(self, at: float) -> float:
-        """Stop reading ahead, at `at`; when the head can move to another address (s)."""
-        if self._segment is not None:
-            return self._leave(self._segment, at)
-        return self._free_s if self._free_s > at else at
-
-    def _leave(self, segment: Segment, at: float) -> float:
-        """Call the head away from reading ahead, at `at`; when it can go (s)."""
-        if not self._reading:
-            if self._free_s < at:
-                self.settle(at)
-            if not self._reading:
-                return self._free_s if self._free_s > at else at
-        if self._free_s > at:
-            at = self._free_s
-        segment.stopped_s = at
-        segment.stale = True
-        if self._switch_s or at - self._free_s > self._revolution_s:
-            self._at = max(self._end_of(segment) - 1, 0)
-            self._arm = self.geometry.cylinder(self._at)
-        self._reading = False
-        return at
-
-    def _halted(self, segment: Segment, to: float) -> bool:
-        """Stop the look-ahead if it reaches its limit by `to` (s), which is not before ``safe_s``; whether it did."""
-        geometry = self.geometry
-        limit = min(segment.consumed + segment.ahead, geometry.capacity)
-        full_s = segment.begun_s + (geometry.turns_at_end(limit) - segment.begun_turns) * self._revolution_s
-        if full_s > to:
-            segment.safe_s = full_s
-            return False
-        segment.end = limit
-        self._reading = False
-        self._arm = geometry.cylinder(limit - 1)
-        self._at = limit - 1
-        if self._free_s < full_s:
-            self._free_s = full_s
-        return True

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..core.search import left_of
 from .destaging import Destaged
-from .head import EARLY
+from .mechanics.head import EARLY
 from .media import Media
 from .media_log import BLOCK, LogSettings, MediaLog
 

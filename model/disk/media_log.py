@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from .geometry import Geometry
+from .mechanics.geometry import Geometry
 from .segments import DirtyExtents
 
 BLOCK: Final = 4096

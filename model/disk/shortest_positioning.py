@@ -20,9 +20,9 @@ from typing import Final
 
 from ..core.request import READ, WRITE, WRITE_THROUGH, Request
 from ..core.search import right_of
-from .head import EARLY
+from .mechanics.head import EARLY
+from .mechanics.seek import SeekTimes
 from .media import Media
-from .seek import SeekTimes
 
 _EARLY_S: Final = 1e-9
 """Time (s) by which a place counts as still ahead although rounding says it has just passed."""
@@ -82,7 +82,7 @@ class ShortestPositioning:
         self._effort = effort
         self._remainder = 0.0  # of the number of commands to weigh, which is carried to the next choice
         self._caches = caches
-        # A transfer may begin EARLY turns late (see .head), which below 6,000 rpm is more than _EARLY_S.
+        # A transfer may begin EARLY turns late (see .mechanics.head), which below 6,000 rpm is more than _EARLY_S.
         late_s = EARLY * media.geometry.revolution_s
         self._early_s = _EARLY_S if late_s < _EARLY_S else 2.0 * late_s
         self._held: deque[Request] = deque()

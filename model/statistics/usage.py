@@ -70,7 +70,8 @@ class Usage:
     bytes
         Bytes moved.
     what
-        What a link is, if it is one of the catalogue: "PCIe 3.0 x8".
+        What a link is, if it is one of the catalogue: "PCIe 3.0 x8". Of a hard disk what limits it, if that is not its
+        mechanics.
     ways
         Of a link that moves data both ways at once: each direction that was used, and the commands of an adapter; of an
         SSD its parts. Its own `utilization` is that of the busiest.
@@ -127,10 +128,10 @@ def limit(usages: Iterable[Usage]) -> Limit | None:
 
     Notes
     -----
-    A disk is busy from a command's start to its end, also while the command waits for a bus or for the CPU's
-    interrupt. A link or CPU that is as busy as the busiest disk is therefore what the disks wait for. A number of
-    places for requests is what limits only where all that serves them has time left. Cores that wait for a lock or for
-    memory are busy, so where a lock is always held, or memory always moves, that is what limits.
+    A disk without command queuing is busy from a command's start to its end, also while the command waits for a bus or
+    for the CPU's interrupt. A link or CPU that is as busy as the busiest disk is therefore what the disks wait for. A
+    number of places for requests is what limits only where all that serves them has time left. Cores that wait for a
+    lock or for memory are busy, so where a lock is always held, or memory always moves, that is what limits.
     """
     known = list(usages)
     held = _limit([usage for usage in known if usage.kind in (LOCK, HOST_MEMORY)])

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ...model.core.exact_sums import sum_in_order
+from ...model.solid_state.drive import SolidState
 from ...model.statistics import bottleneck
 from ...model.tasks.prices import NotedPrices
 from .base.prediction import DriveActivity, Prediction
-from .base.run import Run
+from .base.run import Run, drive_usage
 from .base.wear import wear
 
 if TYPE_CHECKING:
@@ -49,9 +50,10 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: Mapping[str, f
 
 
 def drive_activity(drive: Drive, queue: Queue | None, span_s: float) -> DriveActivity:
-    """What iostat shows of a drive in `span_s` seconds; of one without a queue of the host, what the drive did."""
+    """What a drive did in `span_s` seconds; of one without a queue of the host, the kernel's view is the host's."""
     commands = drive.reads + drive.writes
-    busy_s, waited_s, completed = drive.busy_s, drive.latency_s, commands
+    inside_s = drive.busy_s if isinstance(drive, SolidState) else drive.inside_s
+    busy_s, waited_s, completed = inside_s, drive.latency_s, commands
     if queue is not None:
         counted = queue.statistics
         busy_s, waited_s, completed = counted.busy_s, counted.waited_s, counted.completed
@@ -59,6 +61,8 @@ def drive_activity(drive: Drive, queue: Queue | None, span_s: float) -> DriveAct
         drive.name,
         commands / span_s if span_s else 0.0,
         waited_s / completed if completed else 0.0,
+        drive_usage(drive, span_s).utilization if span_s else 0.0,
+        min(1.0, inside_s / span_s) if span_s else 0.0,
         min(1.0, busy_s / span_s) if span_s else 0.0,
     )
 

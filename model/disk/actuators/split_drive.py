@@ -177,6 +177,21 @@ class SplitDrive(Device):
         return max(part.busy_s for part in self.parts)
 
     @property
+    def inside_s(self) -> float:
+        """Time (s) until now with at least one request, of the actuator that has the most."""
+        return max(part.inside_s for part in self.parts)
+
+    @property
+    def processor_s(self) -> float:
+        """Time (s) until now that a processor served commands that need no head, of the actuator that has the most."""
+        return max(part.processor_s for part in self.parts)
+
+    @property
+    def working_s(self) -> float:
+        """Time (s) until now that the busiest actuator could not have given to other commands."""
+        return max(part.working_s for part in self.parts)
+
+    @property
     def seek_s(self) -> float:
         """Time (s) the arms have moved."""
         return sum_in_order(part.seek_s for part in self.parts)

@@ -6,7 +6,7 @@ import math
 from functools import cached_property
 
 from ....model.core.exact_sums import sum_in_order
-from ....model.disk.geometry import SECTOR
+from ....model.disk.mechanics.geometry import SECTOR
 from ....model.disk.spec import DriveSpec, mechanics
 from ...description.scenario import ScenarioSpec
 from ...description.workloads import MOST_OUTSTANDING

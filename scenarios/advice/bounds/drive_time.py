@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ....model.core.exact_sums import sum_in_order
-from ....model.disk.geometry import SECTOR
+from ....model.disk.mechanics.geometry import SECTOR
 from ....model.drives.catalogue import AnyDrive
 from ....model.layouts import Layout, ParityLayout, Raid10Layout
 from ...description.devices import Devices

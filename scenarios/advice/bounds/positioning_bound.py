@@ -27,7 +27,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ....model.disk.geometry import SECTOR
+from ....model.disk.mechanics.geometry import SECTOR
 from ....model.disk.spec import DriveSpec, mechanics
 
 _STEPS = 512

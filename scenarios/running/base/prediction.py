@@ -49,7 +49,7 @@ class RebuildProgress:
 
 @dataclass(frozen=True, slots=True)
 class DriveActivity:
-    """What iostat shows of a drive during the measurement.
+    """What a drive did during the measurement, as iostat shows it and as it was inside.
 
     Attributes
     ----------
@@ -61,19 +61,28 @@ class DriveActivity:
         Mean time (s) of a request from when the kernel made it to its completion (iostat's ``await``), with the time
         in a plug and in the I/O scheduler; 0 without requests.
     utilization
+        Share of the time that the drive itself worked, 0 to 1. Of a hard disk: the arm moved, waited for the platter or
+        passed over data that was asked for or written, also to write its caches back; of one without command queuing
+        at least the time with a command inside. Of a solid-state drive: its busiest part. The same as in
+        :attr:`Prediction.usages`; the bottleneck and the power follow it.
+    host_utilization
+        Share of the time with a command inside the drive, 0 to 1.
+    kernel_utilization
         Share of the time with a request, as the kernel's clock ticks count it (iostat's ``%util``), 0 to 1
         (:mod:`raidsim.model.block.io_statistics`).
 
     Notes
     -----
-    The host's kernel does not see the drives of a hardware controller. Of these the figures are those of the drive:
-    time from a command's arrival to its completion, and share of the time with a command.
+    The host's kernel does not see the drives of a hardware controller. Of these `mean_s` is the time from a command's
+    arrival at the drive to its completion, and `kernel_utilization` is `host_utilization`.
     """
 
     name: str
     iops: float
     mean_s: float
     utilization: float
+    host_utilization: float
+    kernel_utilization: float
 
 
 @dataclass(frozen=True, slots=True)

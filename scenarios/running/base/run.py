@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 _PARTS = {"dies": "flash dies", "channels": "flash channels"}
 """Parts of a solid-state drive that are called otherwise here."""
+_PROCESSOR = "its processor, with commands that need no head"
 
 
 class Run(ABC):
@@ -179,11 +180,16 @@ def latency_summary(latencies: LatencyHistogram) -> dict[str, float]:
 
 
 def drive_usage(drive: Drive, span: float) -> Usage:
-    """What a drive did in `span` seconds; a solid-state drive is as busy as its busiest part."""
+    """What a drive did in `span` seconds.
+
+    A hard disk is busy while its mechanics or its processor work (:mod:`raidsim.model.disk.activity`), a solid-state
+    drive as its busiest part.
+    """
     waiting, moved = drive.latency_s / span, drive.read_bytes + drive.write_bytes
     if not is_solid_state(drive):
-        busy = min(1.0, drive.busy_s / span)
-        return Usage(drive.name, DISK, busy, waiting, drive.reads, drive.writes, moved)
+        busy, processor = min(1.0, drive.working_s / span), drive.processor_s / span
+        what = _PROCESSOR if processor >= max(SATURATED, busy) else ""
+        return Usage(drive.name, DISK, busy, waiting, drive.reads, drive.writes, moved, what)
     parts = [(each.kind.removeprefix("drive's "), each.utilization) for each in drive.usages(span)]
     ways = tuple(WayUsage(_PARTS.get(part, part), busy, 0.0) for part, busy in parts)
     busiest = max(way.utilization for way in ways)

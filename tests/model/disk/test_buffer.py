@@ -5,9 +5,9 @@ The drive turns in 10 ms and has tracks of 1,000 sectors (100 sectors a millisec
 
 import pytest
 
-from raidsim.model.disk.geometry import SECTOR, Geometry, Zone
+from raidsim.model.disk.mechanics.geometry import SECTOR, Geometry, Zone
+from raidsim.model.disk.mechanics.seek import SeekCurve
 from raidsim.model.disk.media import Media
-from raidsim.model.disk.seek import SeekCurve
 
 TURN = 0.010
 TRACK = 1000 * SECTOR

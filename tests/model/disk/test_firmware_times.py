@@ -8,8 +8,8 @@ import pytest
 
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ, WRITE, Request
-from raidsim.model.disk.geometry import SECTOR
 from raidsim.model.disk.hard_disk import HardDisk
+from raidsim.model.disk.mechanics.geometry import SECTOR
 from raidsim.model.disk.spec import DriveSpec
 
 MS = 0.001

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raidsim.model.disk.destaging import DESTAGE_UNIT
-from raidsim.model.disk.geometry import Geometry, Zone
+from raidsim.model.disk.mechanics.geometry import Geometry, Zone
+from raidsim.model.disk.mechanics.seek import SeekCurve
 from raidsim.model.disk.media import Media
-from raidsim.model.disk.seek import SeekCurve
 from raidsim.model.disk.segments import DirtyExtents, ParkedSegments, Segment
 
 TURN = 0.010

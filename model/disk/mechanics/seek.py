@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from mypy_extensions import i64
 
-from ..core.brent import find_zero
-from ..core.errors import ModelError
-from ..core.exact_sums import sum_of_products
-from ..core.search import COMPILED
+from ...core.brent import find_zero
+from ...core.errors import ModelError
+from ...core.exact_sums import sum_of_products
+from ...core.search import COMPILED
 
 
 class SeekTimes:

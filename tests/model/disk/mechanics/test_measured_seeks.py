@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from raidsim.model.core.errors import ModelError
-from raidsim.model.disk.seek import MeasuredSeeks, SeekCurve
+from raidsim.model.disk.mechanics.seek import MeasuredSeeks, SeekCurve
 from raidsim.model.disk.spec import mechanics
 from raidsim.model.drives.catalogue import hard_disk
 from raidsim.validation.drives.check import disksim_results

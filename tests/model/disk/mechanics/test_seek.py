@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from raidsim.model.core.errors import ModelError
-from raidsim.model.disk.seek import Curve, SeekCurve
+from raidsim.model.disk.mechanics.seek import Curve, SeekCurve
 
 CURVE = SeekCurve(90_000, 0.002, 0.0089, 0.021, write_settle_s=0.002)
 

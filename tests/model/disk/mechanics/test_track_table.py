@@ -6,8 +6,8 @@ The drive has two heads and tracks of 100 sectors, so a sector is a hundredth of
 import pytest
 
 from raidsim.model.core.errors import ModelError
-from raidsim.model.disk.geometry import SECTOR, Geometry, Zone
-from raidsim.model.disk.track_table import TrackTable, TrackZone
+from raidsim.model.disk.mechanics.geometry import SECTOR, Geometry, Zone
+from raidsim.model.disk.mechanics.track_table import TrackTable, TrackZone
 
 TRACK = 100 * SECTOR
 EPS = 1e-9

@@ -71,6 +71,10 @@ class Head:
         self.rotation_s = 0.0
         self.transfer_s = 0.0
 
+    def booked(self, now: float) -> float:
+        """Time (s) of the work that is worked out already but lies after `now` (s)."""
+        return self._free_s - now if self._free_s > now else 0.0
+
     def angle(self, at: float) -> float:
         """Turns of the platters at `at` (s); the fraction is the angle under the head."""
         return at * self._inverse_revolution + self._phase

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidsim.model.core.errors import ModelError
-from raidsim.model.disk.geometry import Geometry, Zone
+from raidsim.model.disk.mechanics.geometry import Geometry, Zone
 
 # 6,000 rpm: 10 ms a turn. Two heads, tracks of 1,000 and 500 sectors.
 TURN = 0.010

@@ -21,9 +21,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ..core.errors import ModelError
-from ..core.exact_sums import sum_in_order
-from ..core.search import right_of, right_of_float
+from ...core.errors import ModelError
+from ...core.exact_sums import sum_in_order
+from ...core.search import right_of, right_of_float
 
 SECTOR: Final = 512
 MOST_CYLINDERS: Final = 2_000_000

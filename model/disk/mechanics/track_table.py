@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
-from ..core.errors import ModelError
-from ..core.search import right_of, right_of_float
+from ...core.errors import ModelError
+from ...core.search import right_of, right_of_float
 from .geometry import _ROUNDING_BYTES, SECTOR, Geometry, Place, Zone
 
 
