@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from ...model.core.errors import InputError
 from ...model.crypt.ciphers import cipher
-from ...model.disk.geometry import SECTOR
+from ...model.disk.mechanics.geometry import SECTOR
 from ...model.files.description import PositiveSize, Spec, refusal
 from ...model.files.quantities import format_rate, format_size
 from ...model.kernels import KernelName, kernel

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ...model.core.exact_sums import sum_in_order
-from ...model.solid_state.drive import SolidState
 from ...model.statistics import bottleneck
 from ...model.tasks.prices import NotedPrices
+from ..machine.drives import is_solid_state
 from .base.prediction import DriveActivity, Prediction
 from .base.run import Run, drive_usage
 from .base.wear import wear
@@ -52,7 +52,7 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: Mapping[str, f
 def drive_activity(drive: Drive, queue: Queue | None, span_s: float) -> DriveActivity:
     """What a drive did in `span_s` seconds; of one without a queue of the host, the kernel's view is the host's."""
     commands = drive.reads + drive.writes
-    inside_s = drive.busy_s if isinstance(drive, SolidState) else drive.inside_s
+    inside_s = drive.busy_s if is_solid_state(drive) else drive.inside_s
     busy_s, waited_s, completed = inside_s, drive.latency_s, commands
     if queue is not None:
         counted = queue.statistics
