@@ -6,13 +6,14 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...model.files.quantities import format_duration
-from ...model.statistics.usage import DRIVES, SATURATED, Usage, limit
+from ...model.statistics.usage import DISK, DRIVES, SATURATED, Usage, limit
 from ...scenarios.running.base.prediction import Prediction
 from ..answer.numbers import COUNT, PERCENT, fixed
 from ..answer.tree import Column, Part, Row, Table, Words
 
 _MANY = 9
 """Parts of a kind from which they share a line."""
+_VIEW = "Of a disk busy is the time that its mechanics work; --json has the views of the host and of iostat."
 _COLUMNS = (
     Column("part"),
     Column("busy", show=PERCENT, scale=100.0),
@@ -32,6 +33,8 @@ def usages(prediction: Prediction, all_parts: bool = False) -> Iterator[Part]:
         many = not all_parts and len(each) >= _MANY
         rows += _of_many(each, seconds) if many else [row for usage in each for row in _of_one(usage, seconds)]
     yield Table(f"Utilization over {format_duration(seconds)}", _COLUMNS[:-1], [row[:-1] for row in rows])
+    if any(usage.kind == DISK for usage in prediction.usages):
+        yield Words(_VIEW)
     if not all_parts and any(len(each) >= _MANY for each in alike):
         yield Words("least/median/most of the parts of a kind; --all-parts lists each.")
 
