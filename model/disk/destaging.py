@@ -277,9 +277,9 @@ class WritingHead(Head):
             # The head goes on from the write before: tracks are crossed under way, within the skew.
             begin, turns = start, self._sweep_turns
         else:
-            seek_s, rotation_s = self.seek_s, self.rotation_s
+            arm, seek_s, rotation_s = self._arm, self.seek_s, self.rotation_s
             begin = self._arrive(offset, cylinder, turns, start, self.seeks.write)
-            if offset == self._sweep:
+            if offset == self._sweep and -1 <= cylinder - arm <= 1:
                 # It goes on with a stream whose next data came late: it could as well have waited for more of them.
                 self.seek_s, self.rotation_s = seek_s, rotation_s
         if ((0 if on else offset) | (end if whole else 0)) & self.partial_mask:
