@@ -42,6 +42,7 @@ def media_of(spec: DriveSpec, engine: Engine, name: str) -> Media:
         keeps_sent=spec.keeps_sent,
         keeps_written=spec.keeps_written,
         keeps_before=spec.keeps_before,
+        minimum_prefetch_bytes=spec.minimum_prefetch,
         reads_at_once=spec.reads_at_once,
         head_switch_s=spec.head_switch if spec.head_switch_seeks else 0.0,
     )

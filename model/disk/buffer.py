@@ -24,6 +24,8 @@ from .segments import ParkedSegments, Segment
 
 EMPTY: Final = -1
 """``Segment.reach`` of a segment that holds nothing."""
+_STREAM_CHANCES: Final = 3
+"""Assumed: as many single reads pass over a stream before its segment is given away."""
 
 
 class BufferedHead(WritingHead):
@@ -48,6 +50,8 @@ class BufferedHead(WritingHead):
         If true, a cached write stays in a segment to be read, also when it is on the platters.
     writes_clear
         If true, a write empties the segments that hold some of what it overwrites. If false, they take the new data in.
+    minimum_prefetch_bytes
+        How far the head reads a stream ahead before it serves another read; 0: any other command cuts in at once.
     keeps_before
         If true, what passes under the head while it waits for the first sector is kept, as far as it fits in a segment.
     """
@@ -60,6 +64,7 @@ class BufferedHead(WritingHead):
         "_keeps_sent",
         "_keeps_written",
         "_look_ahead",
+        "_minimum",
         "_one_more_track",
         "_parked",
         "_segment",
@@ -86,10 +91,13 @@ class BufferedHead(WritingHead):
         keeps_written: bool,
         writes_clear: bool,
         keeps_before: bool,
+        minimum_prefetch_bytes: int,
     ) -> None:
         super().__init__(geometry, seeks, phase, write_buffer_bytes, write_extents, destage_batch_bytes, head_switch_s)
         # One segment is the one being read; the others are parked.
-        self._parked: ParkedSegments | None = ParkedSegments(segments - 1, segment_bytes) if segments else None
+        self._minimum = min(minimum_prefetch_bytes, look_ahead_bytes) if segments else 0
+        chances = _STREAM_CHANCES if self._minimum else 0
+        self._parked: ParkedSegments | None = ParkedSegments(segments - 1, segment_bytes, chances) if segments else None
         self._segment: Segment | None = None
         self._segment_bytes = segment_bytes
         self._look_ahead = look_ahead_bytes if segments else 0

@@ -5,10 +5,15 @@ The rules are those of :mod:`.media`; this part has the look-ahead's end and wha
 
 from __future__ import annotations
 
+from typing import Final
+
 from .buffer import BufferedHead
 from .mechanics.geometry import Geometry
 from .mechanics.seek import SeekCurve
 from .segments import Segment
+
+_STREAM_HITS: Final = 4
+"""Assumed: reads that continue an earlier one, from which a segment is a stream."""
 
 
 class LookingAhead(BufferedHead):
@@ -19,7 +24,7 @@ class LookingAhead(BufferedHead):
     geometry, seeks, phase, write_buffer_bytes, write_extents, destage_batch_bytes, head_switch_s
         As for :class:`~.destaging.WritingHead`.
     segments, segment_bytes, look_ahead_bytes, look_ahead_until, wraps, keeps_sent, keeps_written, writes_clear
-        As for :class:`~.buffer.BufferedHead`, with `keeps_before`.
+        As for :class:`~.buffer.BufferedHead`, with `keeps_before` and `minimum_prefetch_bytes`.
     low_water_bytes
         A batch of destaging is cut short when the read stream's lead falls to this.
     look_ahead_returns
@@ -46,6 +51,7 @@ class LookingAhead(BufferedHead):
         keeps_written: bool,
         writes_clear: bool,
         keeps_before: bool,
+        minimum_prefetch_bytes: int,
         low_water_bytes: int,
         look_ahead_returns: bool,
     ) -> None:
@@ -66,6 +72,7 @@ class LookingAhead(BufferedHead):
             keeps_written,
             writes_clear,
             keeps_before,
+            minimum_prefetch_bytes,
         )
         self._low_water = low_water_bytes
         self._returns = look_ahead_returns
@@ -149,6 +156,26 @@ class LookingAhead(BufferedHead):
             self._arm = self.geometry.cylinder(self._at)
         self._reading = False
         return at
+
+    def _prefetched(self, segment: Segment, at: float) -> float:
+        """When a stream has been read ahead as far as the head stays with it, not before `at` (s).
+
+        That is the minimum, but no more than what has been read in order, so that a single read in several commands
+        does not hold others up.
+        """
+        if segment.hits < _STREAM_HITS:
+            return at
+        ahead: int = segment.consumed - segment.start
+        if ahead > self._minimum:
+            ahead = self._minimum
+        if ahead > segment.ahead:
+            ahead = segment.ahead
+        geometry = self.geometry
+        end = segment.consumed + ahead
+        if end > geometry.capacity:
+            end = geometry.capacity
+        until = segment.begun_s + (geometry.turns_at_end(end) - segment.begun_turns) * self._revolution_s
+        return until if until > at else at
 
     def _halted(self, segment: Segment, to: float) -> bool:
         """Stop the look-ahead if it reaches its limit by `to` (s), which is not before ``safe_s``; whether it did."""

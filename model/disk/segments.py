@@ -8,8 +8,13 @@ without a clock: :mod:`.media` moves the head through time and fills and empties
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..core.extents import FlatExtentSet
 from ..core.search import left_of, right_of
+
+NEWCOMERS: Final = 4
+"""Assumed: of so many single reads one stays until the least recently used segment is needed."""
 
 
 class Segment:
@@ -35,12 +40,15 @@ class Segment:
         Reads that have continued or re-read it; 0 for a single random read.
     ahead
         How far beyond `consumed` the head reads on, unasked (bytes).
+    chances
+        Times that it is passed over when another segment needs its place.
     """
 
     __slots__ = (
         "ahead",
         "begun_s",
         "begun_turns",
+        "chances",
         "consumed",
         "end",
         "hits",
@@ -64,6 +72,7 @@ class Segment:
         self.stale = False
         self.hits = 0
         self.ahead = 0
+        self.chances = 0
         self.low = start
 
     def __repr__(self) -> str:
@@ -79,13 +88,20 @@ class ParkedSegments:
         How many fit.
     segment_bytes
         Size of each: what was consumed longer ago than this many bytes is overwritten.
+    stream_chances
+        Times that a stream, a segment that reads have continued, is passed over since its last use when a single read
+        needs a place; and of the single reads all but one in `NEWCOMERS` give theirs to the next one. So more streams
+        than segments leave most segments where they are (the insertion policy of M. Qureshi et al., ISCA 2007). 0: only
+        the last use counts.
     """
 
-    __slots__ = ("_by_age", "_by_low", "_count", "_lows", "_segment_bytes")
+    __slots__ = ("_by_age", "_by_low", "_chances", "_count", "_lows", "_newcomers", "_segment_bytes")
 
-    def __init__(self, count: int, segment_bytes: int) -> None:
+    def __init__(self, count: int, segment_bytes: int, stream_chances: int = 0) -> None:
         self._count = count
         self._segment_bytes = segment_bytes
+        self._chances = stream_chances
+        self._newcomers = 0
         self._lows: list[int] = []
         self._by_low: list[Segment] = []
         self._by_age: list[Segment] = []
@@ -106,8 +122,14 @@ class ParkedSegments:
             return segment
         lows, by_low = self._lows, self._by_low
         oldest = None
+        if segment.hits:
+            segment.chances = self._chances
         if len(by_low) >= self._count:
             oldest = self._by_age.pop(0)
+            if oldest.chances and not segment.hits:
+                oldest.chances -= 1
+                self._by_age.append(oldest)
+                return segment
             at = left_of(lows, oldest.low)
             while by_low[at] is not oldest:
                 at += 1
@@ -120,6 +142,11 @@ class ParkedSegments:
         at = right_of(lows, low)
         lows.insert(at, low)
         by_low.insert(at, segment)
+        if self._chances and not segment.hits:
+            self._newcomers += 1
+            if self._newcomers % NEWCOMERS:
+                self._by_age.insert(0, segment)
+                return oldest
         self._by_age.append(segment)
         return oldest
 

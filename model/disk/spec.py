@@ -161,6 +161,9 @@ class DriveSpec(Spec):
     look_ahead_until: Literal["segment", "track", "next track"] = "segment"
     """Where the look-ahead ends at the latest: only at `look_ahead`; at the end of the track; or at the end of the next
     track if the segment began on an earlier one."""
+    minimum_prefetch: Size = 0
+    """How far the head reads a stream ahead before it serves another read, at most `look_ahead` and what was read
+    in order. 0: any other command cuts in at once."""
     keeps_before: bool = False
     """If true, sectors that pass while the head waits for the first one asked for are kept in the segment."""
     reads_at_once: bool = False
