@@ -14,6 +14,7 @@ from ...scenarios.description.any_workload import LoadsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.tuning import ServiceSpec
 from ...scenarios.description.workloads import LoadSpec
+from ...scenarios.running.base.flash_state import with_states, writers
 from ...scenarios.running.full_load import without_phases
 from ..answer.numbers import (
     COUNT,
@@ -302,7 +303,13 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
         told.append(f"power: {no_figure(missing)}")
     if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
         told.append("=: the interval covers 0, so the two are not told apart")
+    told += _flash_states([each.design.spec for each in found.designs if each.facts and each.design.spec])
     return told + evidence_lines(each.design.spec for each in found.designs if each.facts and each.design.spec)
+
+
+def _flash_states(specs: Sequence[ScenarioSpec]) -> list[str]:
+    """The state of flash that was assumed, each sentence once."""
+    return list(dict.fromkeys(told for spec in specs for told in with_states(spec, writers(spec.workload))[1]))
 
 
 def _advice(each: Measured) -> str:

@@ -16,7 +16,8 @@ Sources: Agrawal et al., "Design tradeoffs for SSD performance", USENIX ATC 2008
 Desnoyers, SYSTOR 2012 (see :mod:`.steady_state`); Van Houdt, "On the necessity of hot and cold data identification to
 reduce the write amplification in flash-based SSDs", Performance Evaluation 2013 (why skew gains nothing).
 
-Limits: no wear levelling, no refresh, no parity across dies.
+Limits: no wear levelling, no refresh, no parity across dies. What collection moves shares the open superblock with what
+the host writes, so overwrites in order need several passes to end the collection that random writes left.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from ..description.arrays import ResyncSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from ..machine.machine import BuiltMachine
+from ..running.base.flash_state import with_states, writers
 from ..running.base.prediction import RebuildProgress
 from ..running.base.run import Run
 from ..running.base.sample import Sample
@@ -274,6 +275,7 @@ def _times_of(workload: Workload, most_ios: int | None) -> dict[str, float]:
 def _brief(spec: ScenarioSpec, workload: Workload, brief: dict[str, float]) -> LoadRun | SeveralLoadsRun | IdleRun:
     """A brief run; unlike simulate(), it does not mind if none of the load's I/Os comes in that time."""
     assert isinstance(workload, LoadSpec | LoadsSpec | IdleSpec)
+    spec, _ = with_states(spec, writers(spec.workload))
     if isinstance(workload, IdleSpec):
         idle = workload.model_copy(update=brief)
         return IdleRun(BuiltMachine(spec.model_copy(update={"workload": idle})), idle)

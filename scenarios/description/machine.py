@@ -236,7 +236,8 @@ class DriveInstance(Spec):
     """Fields of the catalogue's drive that are different in this one."""
     state: DriveState | None = None
     """What a solid-state drive has behind it: "fresh" (erased), "sequential" (filled once in order) or "steady"
-    (overwritten at random until nothing changes any more), which it is unless given. Hard disks have none."""
+    (overwritten at random until nothing changes any more). Unless given, "sequential" if the run only writes in order,
+    otherwise "steady". Hard disks have none."""
     price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """What it costs, in any currency that all prices of the machine are in."""
     scheduler: SchedulerName | None = None

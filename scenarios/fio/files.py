@@ -109,6 +109,14 @@ class FileNames:
         """What files without a file system are laid out on."""
         return target_of(self._scenario, self._target)
 
+    def holder(self, name: str, place: str) -> str:
+        """The device that a name means, or that its file is on."""
+        device = self.device(name, place)
+        if device is not None:
+            return device
+        point = self.mount_point(name)
+        return self.target() if point is None else self._scenario.file_systems[point].on
+
 
 class FilePlaces:
     """The files of all threads on a machine that has been built.

@@ -6,7 +6,7 @@ loop, what may start is looked at every 100 ms (backend.c, run_threads).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from ..description.scenario import ScenarioSpec
 from ..machine.loads import FIRST_ISSUER
 from ..machine.machine import BuiltMachine
 from ..machine.observer import UNOBSERVED, Observer
+from ..running.base.flash_state import Writer, with_states
 from ..running.base.run import Run
 from ..running.base.sample import Sample
 from ..running.base.supply import supply
@@ -260,7 +261,8 @@ def run_fio(
     sector = max(each.spec().logical_sector for each in scenario.machine.drives.values())
     planned = plans(sections, {**options.files, **fixed}, fixed, sector)
     threads = [_with_ramp_of(plan, options.most_s) for plan in planned]
-    machine = BuiltMachine(scenario.model_copy(update={"workload": IdleSpec(kind="idle")}), observer=observer)
+    known, states = with_states(scenario, _writers(planned, names))
+    machine = BuiltMachine(known.model_copy(update={"workload": IdleSpec(kind="idle")}), observer=observer)
     run = FioMachineRun(machine, threads, names, options)
     if watch is not None:
         watch(run)
@@ -287,8 +289,17 @@ def run_fio(
             *_ramp_notes(planned, options.most_s),
             *_run_notes(ran, options),
             *_excesses(run, ran),
+            *states,
         ),
     )
+
+
+def _writers(planned: Sequence[Plan], names: FileNames) -> Iterator[Writer]:
+    """The devices that jobs write, and whether in order."""
+    for plan in planned:
+        if plan.job.writes and plan.timing.kind != "null":
+            for file in plan.job.files:
+                yield names.holder(file.name, f"job {plan.name}, filename"), not plan.job.random
 
 
 def _excesses(run: FioMachineRun, ran: Sequence[Ran]) -> list[str]:

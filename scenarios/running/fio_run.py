@@ -59,6 +59,7 @@ def fio_prediction(
         latencies={op: _latencies([each.clat for each in of]) for op, of in sides.items() if _ios(of)},
         bottleneck=found.limits or prediction.bottleneck,
         reports={"fio": normal_text(found)},
+        notes=found.notes,
     )
 
 

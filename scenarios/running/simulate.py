@@ -21,6 +21,7 @@ from ..description.scenario import ScenarioSpec
 from ..description.workloads import DdSpec, LoadSpec
 from ..machine.machine import BuiltMachine
 from ..machine.observer import UNOBSERVED, Observer
+from .base.flash_state import with_states, writers
 from .base.prediction import Prediction
 from .base.run import Run
 from .base.sample import Sample, scale_for
@@ -76,6 +77,7 @@ def simulate(
     raid10 2
     """
     price_lists: list[NotedPrices] = []
+    known, states = with_states(scenario, writers(scenario.workload))
 
     def begun(run: Run) -> None:
         price_lists.extend(run.machine.price_lists)
@@ -83,7 +85,7 @@ def simulate(
             watch(run)
 
     try:
-        prediction = _simulated(scenario, sample or Sample(), begun, observer)
+        prediction = _simulated(known, sample or Sample(), begun, observer)
     except ArrayFailed as error:
         raise InputError(
             "failures", str(error), "expected: failures that every array survives when they come"
@@ -93,7 +95,7 @@ def simulate(
     if not prediction.rate > 0 and isinstance(scenario.workload, LoadSpec):
         found = f"no I/O was complete in {format_duration(prediction.seconds)}"
         raise InputError("workload.duration", found, "expected: as long as the load needs, if it moves at all")
-    return replace(prediction, prices_read=prices_read(price_lists))
+    return replace(prediction, prices_read=prices_read(price_lists), notes=(*prediction.notes, *states))
 
 
 def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer) -> Prediction:

@@ -145,7 +145,7 @@ class Prediction:
     bottlenecks
         Of programs: what limits each phase that a program times, by "STEP.PHASE".
     notes
-        What is not right with the result, a sentence each; usually none.
+        What is not right with the result, and the state of flash that was assumed; a sentence each.
     drives
         What each drive did during the measurement.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable
 
@@ -195,3 +196,20 @@ def test_small_writes_in_order_are_known_as_one() -> None:
     assert layer.valid == 33
     _filled(layer, units)
     assert layer.valid == units
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_overwrites_in_order_recover_from_random_writes(in_order: bool) -> None:
+    """Each pass in order leaves less to move, after six next to nothing is; random writes go on to need it."""
+    layer, units = _made(0.15, "steady")
+    draw = random.Random(3).randrange
+    before = _amplification(layer, 2 * units, lambda: draw(units))
+    places = itertools.cycle(range(units))
+    after = [
+        _amplification(layer, units, (lambda: next(places)) if in_order else lambda: draw(units)) for _ in range(7)
+    ]
+    if in_order:
+        assert after == sorted(after, reverse=True)
+        assert after[-1] < 1.05
+    else:
+        assert min(after) > 0.9 * before
