@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-bui
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
-.PHONY: help predict keep test web extensions chromium clients check drift bench compiled fuzz faults golden mutants pages docs sbom audit clean
+.PHONY: help predict keep test web extensions chromium clients check laws drift bench compiled fuzz faults golden mutants pages docs sbom audit clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
@@ -16,6 +16,7 @@ help:
 	@echo "make test      all tests"
 	@echo "make web       the explorer in a browser (OPTIONS='--port 8600')"
 	@echo "make check     lint, format, types, security and the quick tests"
+	@echo "make laws      scenarios drawn at random, other ones every day, checked for laws of every machine (COUNT=2000)"
 	@echo "make drift     predict all studies and compare with the kept table; goes on where it was stopped"
 	@echo "make bench     how fast the simulator itself is"
 	@echo "make compiled  the hot modules as C extensions, as make predict and test have them; make check uses the source"
@@ -65,6 +66,11 @@ check: .venv/dev.stamp
 	@# It warns of every node of a line that is marked; shown if anything is found.
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive . 2>.venv/bandit.log || { cat .venv/bandit.log; exit 1; }
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
+
+# Other scenarios every day: the seed is the date.
+COUNT ?= 2000
+laws: extensions
+	$(BIN)/raidsim laws --count $(COUNT) --seed $$(date +%Y%m%d)
 
 drift: extensions
 	$(BIN)/raidsim drift

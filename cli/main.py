@@ -33,7 +33,7 @@ COMMANDS = {
     "calibrate": (".commands.calibrate:calibrate_command", "Fit a study's parameters and say how sure they are."),
     "validate": (".commands.validate:validate_command", "Report how right raidsim is."),
     "conformance": (
-        ".commands.conformance:conformance_command",
+        ".checking.conformance:conformance_command",
         "Compare the model with recorded behaviour of real programs.",
     ),
     "layout": (".commands.layout:layout_command", "Show where an array keeps its data, copies and parity."),
@@ -63,6 +63,7 @@ COMMANDS = {
     "links": (".commands.links:links_command", "List the buses, adapters and networks in the catalogue."),
     "file-systems": (".commands.file_systems:file_systems_command", "List the file systems in the catalogue."),
     "study": (".commands.study:study_command", "Begin a study from fio's reports, or check one."),
+    "laws": (".checking.laws:laws_command", "Find scenarios that break a law of every machine."),
     "drift": (".commands.validate:drift_command", "Say what a change has moved in the studies."),
     "studies": (".commands.study:studies_command", "List the published benchmark reports in the catalogue."),
 }

@@ -57,6 +57,7 @@ _SLOW = (
 _SOURCE_FILES = {place.split("::")[0] for place in FROM_SOURCE}
 
 _LONGEST = (
+    "validation/laws/hunting/test_hunt.py",
     "test_docs.py",
     "validation/conformance/md/test_timing.py",
     "web/test_browser.py",

@@ -9,6 +9,8 @@ Directives:
     Lists every command of raidsim with its arguments and options.
 `printed`
     Runs a command that prints JSON, and lists what is in it.
+`laws`
+    Lists the laws that drawn scenarios are checked for, and the kept scenarios that break one.
 `result-tables`, `trace-formats`
     List the tables of a store of results, and the formats of traces.
 `effects`
@@ -49,6 +51,8 @@ from raidsim.model.programs.fio.options import OptionEntry, option_table
 from raidsim.scenarios.documents.written import written_value
 from raidsim.scenarios.sweeps.result_file import IN_MEMORY, ResultFile
 from raidsim.scenarios.traces.formats.table import FORMATS
+from raidsim.validation.laws.broken import kept
+from raidsim.validation.laws.laws import LAWS
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -218,6 +222,20 @@ class Printed(SphinxDirective):
         return self.parse_text_to_nodes(text)
 
 
+class Laws(SphinxDirective):
+    """Lists the laws of every machine, and what is known to break them."""
+
+    def run(self) -> list[nodes.Node]:
+        """A row for each law, and one for each kept scenario that is open."""
+        rows = [(f"`{law.name}`", law.statement, law.applies, law.tolerance) for law in LAWS.values()]
+        text = table(("law", "statement", "applies to", "tolerance"), rows)
+        broken = [(f"`{each.law}`", f"`{name}`", each.reason) for name, each in kept().items() if each.status == "open"]
+        if broken:
+            text += "\nThese scenarios, in `validation/laws/found`, break a law today:\n\n"
+            text += table(("law", "scenario", "why"), broken)
+        return self.parse_text_to_nodes(text)
+
+
 class ResultTables(SphinxDirective):
     """Lists the tables of a store of results."""
 
@@ -366,6 +384,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("fields", Fields)
     app.add_directive("commands", Commands)
     app.add_directive("printed", Printed)
+    app.add_directive("laws", Laws)
     app.add_directive("result-tables", ResultTables)
     app.add_directive("trace-formats", TraceFormats)
     app.add_directive("effects", Effects)

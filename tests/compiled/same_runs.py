@@ -161,7 +161,8 @@ def _fio() -> str:
 
 def _drawn() -> list[Any]:
     """Random documents. Hypothesis draws constants of modules whose source it finds, so others on a compiled tree."""
-    from raidsim.tests.scenarios.random_documents import Document, documents
+    from raidsim.tests.scenarios.random_documents import documents
+    from raidsim.validation.laws.hunting.drawn_devices import Document
 
     found: list[Any] = []
 

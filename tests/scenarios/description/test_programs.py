@@ -19,9 +19,10 @@ from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.base.sample import Sample, most_scale, scale_for
 from raidsim.scenarios.running.program_run import ProgramRun
 from raidsim.scenarios.running.simulate import simulate
-from raidsim.tests.scenarios.random_documents import Document, program_documents
+from raidsim.tests.scenarios.random_documents import program_documents
 from raidsim.tests.scenarios.running.test_random_scenarios import outcome
 from raidsim.tests.scenarios.small_machine import DRIVES, machine_document
+from raidsim.validation.laws.hunting.drawn_devices import Document
 
 TREE = {"files": 200, "bytes": "2MB"}
 

@@ -23,8 +23,9 @@ from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.load_run import LoadRun
 from raidsim.scenarios.running.simulate import simulate
-from raidsim.tests.scenarios.random_documents import Document, documents
+from raidsim.tests.scenarios.random_documents import documents
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, scenario_document
+from raidsim.validation.laws.hunting.drawn_devices import Document
 
 SMALL = Sample(read_bytes=MIB, write_bytes=MIB, cycles=1)
 HANGS_S = 30.0

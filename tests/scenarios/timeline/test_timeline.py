@@ -21,8 +21,9 @@ from raidsim.scenarios.timeline import recorder
 from raidsim.scenarios.timeline import timeline as timeline_module
 from raidsim.scenarios.timeline.chrome_trace import chrome_trace
 from raidsim.scenarios.timeline.timeline import Command, Recorder, Timeline, record
-from raidsim.tests.scenarios.random_documents import Document, documents, program_documents
+from raidsim.tests.scenarios.random_documents import documents, program_documents
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, QUICK, machine_document, scenario_document
+from raidsim.validation.laws.hunting.drawn_devices import Document
 
 FIVE = (*DRIVES, "sde")
 

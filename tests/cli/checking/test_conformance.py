@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from raidsim.api.tables import conformance as tables
-from raidsim.cli.commands import conformance
+from raidsim.cli.checking import conformance
 from raidsim.cli.main import main
 from raidsim.validation.conformance.truth_files import DEFAULT_TRUTH
 

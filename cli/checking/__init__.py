@@ -1,0 +1,1 @@
+"""Commands that check the model itself: against recordings of real programs, and against laws of every machine."""

@@ -1,0 +1,37 @@
+"""All laws by name."""
+
+from __future__ import annotations
+
+from ...model.core.errors import InputError
+from . import bounds, little, monotone, utilization
+from .law import Law
+
+LAWS: dict[str, Law] = {
+    law.name: law
+    for law in (
+        little.LITTLE,
+        bounds.INTERFACE,
+        bounds.LINKS,
+        bounds.MEDIA,
+        utilization.BOTTLENECK,
+        utilization.MECHANICS,
+        utilization.UNSATURATED,
+        utilization.HALF_BUSY,
+        monotone.DEPTH,
+        monotone.JOBS,
+        monotone.MEMBERS,
+        monotone.CORES,
+        monotone.FASTER,
+        monotone.CACHE,
+        monotone.METADATA,
+    )
+}
+"""First those that a scenario's own simulation tells, then those that take further ones."""
+
+
+def laws_named(names: list[str]) -> list[Law]:
+    """The laws of these names; all without any. `InputError` for an unknown one."""
+    for name in names:
+        if name not in LAWS:
+            raise InputError("--law", f"found {name!r}", f"expected: {', '.join(LAWS)}")
+    return [law for law in LAWS.values() if not names or law.name in names]

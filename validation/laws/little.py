@@ -1,0 +1,49 @@
+"""Little's law (J. D. C. Little, Operations Research 9, 1961): population = throughput x response time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...model.core.exact_sums import sum_in_order
+from .law import Law, Violation
+from .trial import Trial
+
+TOLERANCE = 0.03
+MOST_EDGE = 0.15
+"""Share of the measurement that its longest I/O takes, up to which the ends say little."""
+
+
+def _applies(trial: Trial) -> bool:
+    load = trial.closed
+    return load is not None and not load.fsync and trial.outcome.longest_s > 0
+
+
+def _check(trial: Trial) -> Iterator[Violation]:
+    load, found = trial.closed, trial.outcome.prediction
+    assert load is not None
+    outstanding = load.depth * load.jobs * len(load.targets)
+    edge = trial.outcome.longest_s / found.measured_s
+    iops = trial.outcome.iops
+    thinking = iops * load.think_time
+    present = sum_in_order(each["n"] * each["mean_s"] for each in found.latencies.values()) / found.measured_s
+    response_s = outstanding / iops - load.think_time
+    if max(edge, response_s / found.measured_s) > MOST_EDGE or outstanding - thinking < MOST_EDGE * outstanding:
+        return
+    if abs(present + thinking - outstanding) > (TOLERANCE + edge) * outstanding:
+        yield Violation(
+            "response",
+            f"{iops:,.6g} IOPS x {1e3 * present / iops:.4g} ms mean response = {present:.4g} I/Os",
+            f"{outstanding - thinking:.4g} I/Os outstanding, so {1e3 * response_s:.4g} ms",
+        )
+
+
+LITTLE = Law(
+    "little",
+    "The I/Os that a closed load keeps outstanding are its throughput times the mean response time; with users who "
+    "think, times response and think time together.",
+    "loads of direct I/O with a depth, without fsync, measured for 7 times their longest I/O or more",
+    "3 %, and the share of the measurement that the longest I/O takes: an I/O that is under way at one end counts in "
+    "the population there and not in the latencies",
+    _check,
+    _applies,
+)
