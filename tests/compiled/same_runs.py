@@ -28,6 +28,14 @@ LIBRARY = (
     *("journaled-archive", "mail-spool", "vm-host"),
 )
 CIPHERS = ("cryptoloop", "dm-crypt")
+TODAY = """
+kernel: linux-6.1
+machine: {model: server, drives: {model: RAM-disk, count: 2}}
+arrays: {md0: {level: raid1, bitmap: none}}
+encrypted: {secret: {on: md0, kind: dm-crypt, cipher: aes-xts}}
+workload: {kind: load, targets: [secret], depth: 4, read_share: 50%, warm_up: 0s, duration: 2ms}
+"""
+"""What the library lacks: a cipher, drives without a queue and, with `serviced`, drives that may err."""
 JOB = "[a] rw=randrw bs=4k,8k size=64m number_ios=300 ioengine=libaio direct=1 iodepth=8 rate_iops=2000"
 RANDOM = 10
 DRAW = "draw"
@@ -58,6 +66,7 @@ def main(arguments: list[str]) -> None:
     results["deep"] = _deep()
     results["fio"] = _fio()
     results["bare"] = _bare()
+    results["today"] = _today()
     results |= {cipher: _encrypted(cipher) for cipher in CIPHERS}
     kept = {f"{array} {kernel}": _kept(array, kernel) for array, kernel in KEPT}
     compiled = sorted(name for name, module in sys.modules.items() if _is_compiled(name, module))
@@ -149,6 +158,16 @@ def _encrypted(kind: str) -> str:
     lines += [f"encrypted: {{crypt0: {{on: disk0, kind: {kind}, rate: 1GB/s, source: assumed}}}}"]
     lines += ["workload: {kind: load, targets: [crypt0], depth: 4, read_share: 50%, warm_up: 0s, duration: 2s}"]
     return _simulated(document_from("\n".join(lines)).spec())
+
+
+def _today() -> str:
+    """A run of today's parts, and a machine whose drives may err."""
+    from raidsim.scenarios.documents.document import document_from
+    from raidsim.scenarios.machine.machine import BuiltMachine
+
+    spec = document_from(TODAY).spec()
+    BuiltMachine(spec, serviced=True)
+    return _simulated(spec)
 
 
 def _fio() -> str:
