@@ -77,14 +77,18 @@ def _anchor(title: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in title.partition(":")[0].lower())
 
 
+def _head(heading: str, side: str) -> str:
+    """The head of a column; one without a name is a cell, as a header without words says nothing to who listens."""
+    if not heading:
+        return "<td></td>"
+    return f'<th scope="col" style="{side}vertical-align:bottom">{_kept(escape(heading))}</th>'
+
+
 def table_html(table: Table, caption: str = "", most: int | None = None) -> str:
     """A table under its caption, by default its title; it scrolls if too wide. `most`: rows that are shown."""
     said = escape(caption or table.title)
     sides = [_side(table, place) for place in range(len(table.columns))]
-    head = "".join(
-        f'<th scope="col" style="{side}vertical-align:bottom">{_kept(escape(column.heading))}</th>'
-        for side, column in zip(sides, table.columns, strict=True)
-    )
+    head = "".join(_head(column.heading, side) for side, column in zip(sides, table.columns, strict=True))
     rows = [row for row in table.rows if row]
     body = "".join(_row(table, row, sides) for row in rows[:most])
     left = f"<p>... and {len(rows) - most:,} more rows</p>" if most is not None and len(rows) > most else ""

@@ -226,7 +226,8 @@ def check_access(page: Page) -> None:
     settled = "!document.querySelector('[data-stale=true]') && document.querySelector('[data-test-script-state]')"
     page.wait_for_function(f"{settled}.dataset.testScriptState === 'notRunning'")
     page.wait_for_timeout(_FADE_MS)
-    assert broken_rules(page) == []
+    found = broken_rules(page)
+    assert not found, found
 
 
 def broken_rules(page: Page) -> list[str]:

@@ -48,8 +48,8 @@ def take(folder: Path) -> None:
             _shoot(page, folder / "web-phone.png")
         query = "length=short&price=300&with=price%3D300%26level%3Draid10&with=price%3D300%26level%3Draid6"
         with opened(browser, f"{address}/compare?{query}", (1280, 1150)) as page:
-            pressed(page, "Compare", page.get_by_role("table", name="3 designs, 2 runs"))
-            page.get_by_role("table", name="3 designs, 4 runs").wait_for(timeout=_LONG_MS)
+            pressed(page, "Compare", page.get_by_text("2 runs of each design"))
+            page.get_by_text("4 runs of each design").wait_for(timeout=_LONG_MS)
             _shoot(page, folder / "web-compare.png")
         with opened(browser, f"{address}/lessons", (1280, 800)) as page:
             page.get_by_text("Less than half as fast", exact=True).click()

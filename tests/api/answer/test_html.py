@@ -36,6 +36,13 @@ def test_long_text_in_a_table_has_room() -> None:
     assert ["min-width" in cell for cell in cells] == [True, False, False, False]
 
 
+def test_only_columns_with_a_name_have_a_header() -> None:
+    """Protects who listens to a page: a header without words is announced as nothing."""
+    text = table_html(Table("t", (Column(""), Column("rate", show=number)), (("read", 1.0),)))
+    assert text.count('scope="col"') == 1
+    assert "></th>" not in text
+
+
 def test_tables_are_whole_and_their_text_is_only_text() -> None:
     """Protects the page from names in files: what looks like HTML is shown letter by letter."""
     columns = (Column("a"), Column("b", "ms", number, 1e3))

@@ -133,11 +133,14 @@ def _stat(pid: str) -> list[str]:
 
 
 def _busy(parent: int) -> list[str]:
-    """Children of a process that have used some CPU time in a spawned worker."""
+    """Workers of a process that leads a session: spawned by it, or forked by its server."""
     found = []
     for entry in Path("/proc").iterdir():
         stat = _stat(entry.name) if entry.name.isdigit() else []
-        if stat and stat[1] == str(parent) and "spawn_main" in _command(entry.name):
+        if not stat or stat[3] != str(parent):
+            continue
+        command = _command(entry.name)
+        if "spawn_main" in command or ("forkserver" in command and stat[1] != str(parent)):
             found.append(entry.name)
     return found
 
