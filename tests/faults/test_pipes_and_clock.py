@@ -108,7 +108,7 @@ def test_a_file_that_vanishes_is_one_message(
     def vanished(*_: object) -> None:
         raise FileNotFoundError(2, "No such file or directory", "/run/gone")
 
-    monkeypatch.setattr("raidsim.cli.commands.run.read_document", vanished)
+    monkeypatch.setattr("raidsim.api.scenario.read_document", vanished)
     with pytest.raises(SystemExit) as ended:
         cli.main(["run", "vm-host"])
     assert ended.value.code == 2
