@@ -59,7 +59,10 @@ class CompiledFinder(MetaPathFinder):
         """See :meth:`importlib.abc.MetaPathFinder.find_spec`."""
         if self._files is None:
             self._read_record()
-        if self._files is None or fullname not in self._files or wants_pure() or not self.fresh:
+        if self._files is None or fullname not in self._files or not self.fresh:
+            return None
+        if wants_pure() and not self.used:
+            # Later it is too late: a class from source cannot inherit from a compiled one.
             return None
         self.used = True
         return spec_from_file_location(fullname, self._built / self._files[fullname])
@@ -115,8 +118,8 @@ def stay_pure() -> None:
 
 
 def in_use() -> bool:
-    """Whether this process has imported anything compiled."""
-    return _FINDER is not None and _FINDER.used
+    """Whether this process has imported anything compiled, or would import the parts of a machine compiled."""
+    return _FINDER is not None and (_FINDER.used or (_FINDER.fresh and not wants_pure()))
 
 
 def how() -> str:
