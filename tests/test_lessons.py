@@ -163,7 +163,7 @@ def test_load_and_rebuild_slow_each_other() -> None:
     """Protects "Rebuild": a light load hardly slows it and waits for it, and a heavy load makes it longer."""
     idle, beside, busy = (run("rebuild", total_iops=load) for load in (1, 50, 150))
     assert 1.1 * idle.rebuilds[0].duration_s < beside.rebuilds[0].duration_s < 2 * idle.rebuilds[0].duration_s
-    assert busy.rebuilds[0].duration_s > 2.5 * idle.rebuilds[0].duration_s
+    assert busy.rebuilds[0].duration_s > 2 * idle.rebuilds[0].duration_s
     assert _read_s(beside) > 10 * _read_s(run("rebuild", state="degraded"))
 
 

@@ -12,11 +12,8 @@ import yaml
 from rich.console import Console
 from rich.text import Text
 
+from ...api.laws import LAWS, Broken, Hunt, Tally, laws_named, open_kinds, write_whole
 from ...api.support.progress import progress_bar
-from ...model.files.atomic_file import write_whole
-from ...validation.laws.broken import Broken, open_kinds
-from ...validation.laws.hunting.hunt import Hunt, Tally
-from ...validation.laws.laws import LAWS, laws_named
 from ..support.interrupts import interrupted_status
 
 _WIDTH = 120

@@ -1,4 +1,4 @@
-"""What a hard disk has done: commands, bytes, and how busy it was, in the views of the host and of its mechanics.
+"""What a hard disk has done: commands, bytes and utilization, in the views of the host and of its mechanics.
 
 A disk is busy in more than one sense. The host sees a command inside the drive. The mechanics work when the arm moves,
 waits for the platter, or passes over data that is asked for or written, also when no command is inside: the drive

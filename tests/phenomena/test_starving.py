@@ -70,7 +70,7 @@ def test_a_kernel_that_sees_the_array_s_own_io_gives_way() -> None:
     """The counter-test of the idle test: 6.16 and later see the waiting read, and drain the resync."""
     reads, rate = reads_and_rate("linux-6.18")
     assert reads > 40
-    assert rate < 60
+    assert rate < 90
 
 
 def read_time(slower: str) -> float:

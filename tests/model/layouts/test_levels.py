@@ -45,7 +45,7 @@ def test_nobody_else_keeps_a_list_of_levels() -> None:
     """Protects the way to a new level: no other module has a tuple or a mapping of three levels or more.
 
     Lists of what a program or a firmware prints, names of sections, the levels that a search for designs begins with,
-    and those of a lesson are separate choices.
+    those of a lesson, and what drawn scenarios are made of are separate choices.
     """
     own = {
         "model/layouts/levels.py",
@@ -57,6 +57,8 @@ def test_nobody_else_keeps_a_list_of_levels() -> None:
         "validation/conformance/md/resync.py",
         "calibration/simulation/touched_runs.py",
         "web/views/lessons.py",
+        "validation/laws/hunting/drawn_devices.py",
+        "validation/laws/hunting/drawn_scenarios.py",
     }
     found = set()
     for top in ("model", "scenarios", "calibration", "validation", "cli", "web"):
