@@ -1,4 +1,4 @@
-"""How right raidsim is, and whether a change has moved that: the work of `raidsim validate` and `raidsim drift`."""
+"""How right raidsim is, and whether a change has moved that: the work of `raidsim validate`, `drift` and `laws`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from ..validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
 from ..validation.drift.pages import written
 from ..validation.drift.quick import LIMIT, QUICK, QuickSet, load_quick, quick_figures
 from ..validation.drift.table import TABLE, load_study_table, study_table
+from ..validation.laws.broken import Broken, open_kinds
+from ..validation.laws.hunting.hunt import Hunt, Tally
+from ..validation.laws.laws import LAWS, laws_named
 from ..validation.prediction.comparison import StudyComparison
 from ..validation.prediction.leave_out import LeftOut, can_leave_out, leave_out
 from ..validation.prediction.without import Without
@@ -31,10 +34,16 @@ from .support.unfinished import evaluating
 from .tables.without import conformance_line, study_line
 
 __all__ = [
+    "LAWS",
+    "Broken",
+    "Hunt",
+    "Tally",
     "chosen_studies",
     "conformance_totals",
     "drift_of_all",
     "drift_of_quick",
+    "laws_named",
+    "open_kinds",
     "outdated_manual",
     "pages_written",
     "standings",

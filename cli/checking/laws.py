@@ -12,8 +12,9 @@ import yaml
 from rich.console import Console
 from rich.text import Text
 
-from ...api.laws import LAWS, Broken, Hunt, Tally, laws_named, open_kinds, write_whole
+from ...api.support.files import write_whole
 from ...api.support.progress import progress_bar
+from ...api.validation import LAWS, Broken, Hunt, Tally, laws_named, open_kinds
 from ..support.interrupts import interrupted_status
 
 _WIDTH = 120
