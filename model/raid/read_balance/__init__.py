@@ -32,6 +32,8 @@ def _options_of(policy: type[ReadBalance]) -> type[BalanceOptions]:
 
 
 _OPTIONS = {name: _options_of(policy) for name, policy in READ_BALANCE.items()}
+# A class made at run time is pickled, for another process, by its name here.
+globals().update({options.__name__: options for options in _OPTIONS.values()})
 
 
 def balance(name: str, **options: Any) -> BalanceOptions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 
 import pytest
@@ -294,3 +295,10 @@ def test_raid10_until_5_2_takes_flash_for_disks(kind: type[Md61Raid10], slot: in
     policy.head[:] = [0, 10**9]
     busy(policy, 2, 1)
     assert raid10_read(policy, (0, 16), (1, 16)) == slot
+
+
+@pytest.mark.parametrize("name", list(READ_BALANCE))
+def test_options_go_to_other_processes(name: str) -> None:
+    """Protects sweeps and studies with workers: a scenario with this policy can be sent to another process."""
+    options = balance(name)
+    assert pickle.loads(pickle.dumps(options)) == options
