@@ -119,6 +119,8 @@ class ResyncSection(Spec):
 class SuperblockSection(Spec):
     """How a redundant array is marked clean and dirty in its superblocks."""
 
+    format: Literal["0.90", "geom"] = "0.90"
+    """Version 0.90 of md, or what GEOM's classes have in the last sector."""
     clean_after: Duration
     """Time after its last write until it is marked clean. The next write waits until it is marked dirty again."""
     in_turn: bool

@@ -24,7 +24,7 @@ from ...model.memory.page_memory import PageMemory
 from ...model.raid.base.io_limit import BioSplit, behind_limit
 from ...model.raid.metadata.array_metadata import ArrayMetadata
 from ...model.raid.metadata.bitmap import SAFE_MODE_DELAY_S, WriteIntentBitmap
-from ...model.raid.metadata.superblock import VERSION_0_90, VERSION_1_2
+from ...model.raid.metadata.superblock import GEOM, VERSION_0_90, VERSION_1_2
 from ...model.raid.read_balance import READ_BALANCE, ReadBalance
 from ...model.raid.resync.thread import Action, Resync
 from ...model.readahead import READ_AHEAD, ReadAhead
@@ -379,7 +379,8 @@ class Assembly:
             array.rebuild_onto(slot)
         superblock, clean_after, marks = VERSION_1_2, SAFE_MODE_DELAY_S, plan.marks
         if marks is not None:
-            superblock = replace(VERSION_0_90, in_turn=marks.in_turn, write_through=marks.barrier)
+            version = GEOM if marks.format == "geom" else VERSION_0_90
+            superblock = replace(version, in_turn=marks.in_turn, write_through=marks.barrier)
             clean_after = marks.clean_after
         bitmap = waits = None
         if plan.bitmap is not None:

@@ -46,6 +46,9 @@ VERSION_0_90 = Superblock(size=4096, last_block=64 * 1024, write_through=False, 
 """As Linux 2.6 writes it up to 2.6.12: a page (MD_SB_BYTES; include/linux/raid/md_p.h, MD_NEW_SIZE_SECTORS), and waits
 for it before it goes on to the next member (drivers/md/md.c: md_update_sb, write_disk_sb); assumed: no barrier, which
 md has of later kernels."""
+GEOM = Superblock(size=SECTOR, last_block=SECTOR, write_through=False, in_turn=True)
+"""As FreeBSD 6.2's gmirror and graid3 write it: the last sector, and the next member's when it is there
+(sys/geom/mirror/g_mirror.c: g_mirror_unidle, g_mirror_idle, g_mirror_write_metadata; g_raid3.c likewise)."""
 VERSION_1_2 = Superblock()
 """As Linux 6.1 was recorded to write it."""
 

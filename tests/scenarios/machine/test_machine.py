@@ -301,14 +301,14 @@ def test_superblocks_are_written_as_their_kernel_does(
 def test_geoms_classes_are_marked_and_arrays_of_a_bios_are_not(
     monkeypatch: pytest.MonkeyPatch, array: dict[str, Any], marked: bool
 ) -> None:
-    """Protects FreeBSD: gmirror and graid3 mark each member near its end before the first write, and 5 s after
+    """Protects FreeBSD: gmirror and graid3 write the last sector of each member before the first write, and 5 s after
     the last; ataraid, whose metadata are a BIOS's, and stripes write nothing beside the data.
     """
     ends: list[tuple[int, float]] = []
     submit = HardDisk.submit
 
     def noted(disk: HardDisk, request: Request) -> None:
-        if request.op == WRITE and request.offset > disk.capacity - (1 << 20):
+        if request.op == WRITE and request.offset + request.size == disk.capacity:
             ends.append((request.size, disk._engine.now))
         submit(disk, request)
 
@@ -320,7 +320,7 @@ def test_geoms_classes_are_marked_and_arrays_of_a_bios_are_not(
     md0.unplug()
     machine.engine.run(until=6.0)
     members = len(array["members"]) if marked else 0
-    assert len(ends) == 2 * members
+    assert [size for size, _ in ends] == [512] * (2 * members)
     assert all(at < done[0] for _, at in ends[:members])
     assert all(5.0 <= at - done[0] < 5.1 for _, at in ends[members:])
 

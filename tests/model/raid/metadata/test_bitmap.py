@@ -20,7 +20,7 @@ from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.layouts import ParityLayout, Raid10Layout, layout_for
 from raidsim.model.raid.metadata.array_metadata import ArrayMetadata
 from raidsim.model.raid.metadata.bitmap import SAFE_MODE_DELAY_S, WriteIntentBitmap
-from raidsim.model.raid.metadata.superblock import VERSION_0_90, VERSION_1_2, MetadataWrite, Superblock
+from raidsim.model.raid.metadata.superblock import GEOM, VERSION_0_90, VERSION_1_2, MetadataWrite, Superblock
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.mirrors.raid10 import Raid10Array
 from raidsim.model.raid.parity.array import ParityArray
@@ -156,6 +156,14 @@ def test_old_superblocks_lie_behind_the_data(superblock: Superblock) -> None:
     bench.write(0)
     assert [member.log for member in bench.members] == [[(WRITE, last, 4096), (WRITE, 0, 4096)]] * 2
     assert bench.taken() == Counter([(0, last // 512, 8), (1, last // 512, 8)])
+
+
+def test_geom_has_it_in_the_last_sector() -> None:
+    """Protects gmirror: 512 bytes at the very end of each member, one member after the other."""
+    bench = Bench("raid1", 2, bitmap=False, safe=5.0, superblock=GEOM)
+    first = bench.write(0)
+    assert [member.log for member in bench.members] == [[(WRITE, CAPACITY - 512, 512), (WRITE, 0, 4096)]] * 2
+    assert first == pytest.approx(3 * bench.write(4096))
 
 
 @pytest.mark.parametrize(("superblock", "turns"), [(VERSION_0_90, 3), (AT_ONCE, 1), (VERSION_1_2, 1)])
