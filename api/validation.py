@@ -16,6 +16,7 @@ from ..calibration.uncertainty.learn_discrepancy import with_errors
 from ..validation.conformance.run import check_kind, kinds_to_run
 from ..validation.conformance.totals import ConformanceTotals, totals_from_file, totals_of
 from ..validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
+from ..validation.drift.drives import DRIVES, drive_table, load_drive_table
 from ..validation.drift.pages import written
 from ..validation.drift.quick import LIMIT, QUICK, QuickSet, load_quick, quick_figures
 from ..validation.drift.table import TABLE, load_study_table, study_table
@@ -41,6 +42,7 @@ __all__ = [
     "chosen_studies",
     "conformance_totals",
     "drift_of_all",
+    "drift_of_drives",
     "drift_of_quick",
     "laws_named",
     "open_kinds",
@@ -214,6 +216,24 @@ def drift_of_all(record: bool, learn: bool, workers: int | None, tell: Tell) -> 
         return False
     tell("If that is right: raidsim drift --record")
     return True
+
+
+def drift_of_drives(record: bool, workers: int | None, tell: Tell) -> bool:
+    """Predict the studies of single drives; whether the kept table "drive by drive" is not theirs."""
+    studies = [study for study in chosen_studies((), True) if study.report == "drive"]
+    with evaluating(workers, "drift-drives", [study.id for study in studies]) as evaluator:
+        comparisons, failed = predict_studies(studies, evaluator, False)
+    made = drive_table(comparisons)
+    told = load_drive_table().differs(made) if DRIVES.exists() else []
+    told += [f"{study} could not be predicted: {error}" for study, error in failed.items()]
+    for line in told:
+        tell(line)
+    if record and not failed:
+        made.save(DRIVES)
+        return False
+    if told:
+        tell("If that is right: raidsim drift --drives --record")
+    return bool(told)
 
 
 def _learn(comparisons: Sequence[StudyComparison]) -> None:

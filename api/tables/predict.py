@@ -97,13 +97,17 @@ def failed_lines(failed: Mapping[str, str]) -> list[Words]:
 
 
 def totals(comparisons: Sequence[StudyComparison], failed: Mapping[str, str]) -> Iterator[Table]:
-    """The errors of each study; those of modern studies in a table of their own."""
-    modern = [comparison for comparison in comparisons if comparison.study.report == "modern"]
-    others = [comparison for comparison in comparisons if comparison.study.report != "modern"]
-    if others or not modern:
+    """The errors of each study; those of modern studies and of single drives in tables of their own."""
+    titles = {"modern": "Predicted cells of modern studies", "drive": "Predicted cells of single drives"}
+    of = {report: [each for each in comparisons if each.study.report == report] for report in titles}
+    others = [comparison for comparison in comparisons if comparison.study.report not in titles]
+    if others or not comparisons:
         yield _totals("Predicted cells of all studies", others, failed)
-    if modern:
-        yield _totals("Predicted cells of modern studies", modern, {} if others else failed)
+        failed = {}
+    for report, studies in of.items():
+        if studies:
+            yield _totals(titles[report], studies, failed)
+            failed = {}
 
 
 def _totals(title: str, comparisons: Sequence[StudyComparison], failed: Iterable[str]) -> Table:

@@ -19,7 +19,7 @@ from .expansion import expanded_study
 from .figures import Unit
 
 Use = Literal["calibrate", "predict"]
-Report = Literal["seed", "further", "modern"]
+Report = Literal["seed", "further", "modern", "drive"]
 """Groups of studies; see :attr:`StudyDocument.report`."""
 
 
@@ -295,8 +295,8 @@ class StudyDocument(Spec):
     title: str
     """The report's."""
     report: Report = "further"
-    """"seed": one of the five reports that the model is judged by; "modern": one on arrays of 2015 and later, which
-    :func:`.study.chosen_studies` takes only when asked; "further": any other."""
+    """"seed": one of the five reports that the model is judged by; "modern": one on arrays of 2015 and later; "drive":
+    one on single drives. :func:`.study.chosen_studies` takes the last two only when asked. "further": any other."""
     source: SourceSpec
     """Where it is from."""
     conventions: Conventions = Conventions()

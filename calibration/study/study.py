@@ -339,9 +339,9 @@ def chosen_studies(names: Sequence[str], every: bool) -> list[StudySpec]:
     ----------
     names
         Names or files. Without any: all studies that come with raidsim but the modern ones, some of which simulate
-        millions of I/Os a second and take minutes each.
+        millions of I/Os a second and take minutes each, and those of single drives.
     every
-        If true, and without names, the modern ones too.
+        If true, and without names, these too.
 
     Raises
     ------
@@ -353,7 +353,7 @@ def chosen_studies(names: Sequence[str], every: bool) -> list[StudySpec]:
     if names:
         return [load_study(name) for name in names]
     found = [load_study(name) for name in study_names()]
-    return [study for study in found if every or study.report != "modern"]
+    return [study for study in found if every or study.report not in ("modern", "drive")]
 
 
 def load_study(name: str) -> StudySpec:

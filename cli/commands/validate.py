@@ -18,6 +18,7 @@ from ...api.validation import (
     chosen_studies,
     conformance_totals,
     drift_of_all,
+    drift_of_drives,
     drift_of_quick,
     outdated_manual,
     pages_written,
@@ -123,6 +124,7 @@ def drift_command(
     quick: Annotated[
         bool, typer.Option("--quick", help="Only the quick set: two or three figures of each study.")
     ] = False,
+    drives: Annotated[bool, typer.Option("--drives", help="Only the studies of single drives.")] = False,
     record: Annotated[
         bool, typer.Option("--record", help="Keep what is found; with --quick it needs --reason.")
     ] = False,
@@ -142,10 +144,17 @@ def drift_command(
         raise InputError("--reason", "no --quick --record", "expected: together with both")
     if quick and record and reason is None:
         raise InputError("--record", "no --reason", "expected: --reason with why results changed")
-    if learn and (quick or not record):
-        raise InputError("--learn", "no --record, or --quick", "expected: with --record, and all studies")
+    if learn and (quick or drives or not record):
+        raise InputError("--learn", "no --record, or --quick or --drives", "expected: with --record, and all studies")
+    if quick and drives:
+        raise InputError("--drives", "--quick too", "expected: one of the two")
     if not pages:
-        moved = drift_of_quick(reason, typer.echo) if quick else drift_of_all(record, learn, workers, typer.echo)
+        if quick:
+            moved = drift_of_quick(reason, typer.echo)
+        elif drives:
+            moved = drift_of_drives(record, workers, typer.echo)
+        else:
+            moved = drift_of_all(record, learn, workers, typer.echo)
         if moved and not record:
             raise typer.Exit(1)
     if pages or record:

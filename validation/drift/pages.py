@@ -10,10 +10,15 @@ from ...calibration.study.study import study_names
 from ...compiled.loader import ROOT
 from ...model.files.atomic_file import write_whole
 from ..prediction.first_shots import FirstShots, load_first_shots
+from .drives import drive_lines, load_drive_table
 from .quick import QuickSet, load_quick
 from .table import Line, StudyTable, load_study_table
 
-BLOCKS = {"validation": Path("docs/validation.md"), "summary": Path("README.md")}
+BLOCKS = {
+    "validation": Path("docs/validation.md"),
+    "drives": Path("docs/validation.md"),
+    "summary": Path("README.md"),
+}
 """The page of each block, which is between ``<!-- NAME -->`` and ``<!-- end -->``."""
 _HEADINGS = (
     *("predicted cells", "median", "90th percentile", "worst", "in their 90 % interval", "claims held"),
@@ -29,7 +34,11 @@ _GUESS_HEADINGS = (
 def blocks() -> dict[str, str]:
     """Each block as the kept files say."""
     table, quick, shots = load_study_table(), load_quick(), load_first_shots()
-    return {"validation": validation_block(table, quick, shots), "summary": summary_block(table, shots)}
+    return {
+        "validation": validation_block(table, quick, shots),
+        "drives": "\n".join(drive_lines(load_drive_table())) + "\n",
+        "summary": summary_block(table, shots),
+    }
 
 
 def written(root: Path = ROOT) -> list[Path]:
@@ -73,7 +82,8 @@ def validation_block(table: StudyTable, quick: QuickSet, shots: FirstShots) -> s
         lines.append("")
     lines += ["### Modern studies", "", "Most of them are fitted to one or a few figures of single drives:", ""]
     lines += [*_rows("modern study", table.modern), _row("modern studies together", table.groups["modern"]), ""]
-    absent = [name for name in study_names() if name not in {**table.studies, **table.modern}]
+    shown = {**table.studies, **table.modern, **dict.fromkeys(load_drive_table().studies)}
+    absent = [name for name in study_names() if name not in shown]
     if absent:
         lines += [f"Not in the tables: {', '.join(absent)}.", ""]
     if table.failed:

@@ -133,7 +133,7 @@ def load_study_table(path: Path = TABLE) -> StudyTable:
 def study_table(report: Report, quick: QuickSet) -> StudyTable:
     """The table of a report on all studies."""
     older = [each for each in report.studies if not each.modern]
-    modern = [each for each in report.studies if each.modern]
+    modern = [each for each in report.studies if each.report == "modern"]
     return StudyTable(
         date=date.today().isoformat(),
         model=model_fingerprint(),

@@ -48,8 +48,8 @@ class StudyReport:
 
     @property
     def modern(self) -> bool:
-        """Whether it stands in the tables of modern studies."""
-        return self.report == "modern"
+        """Whether it stands in the tables of modern studies, or is on a single drive of our time."""
+        return self.report in ("modern", "drive")
 
     def document(self) -> dict[str, Any]:
         """The study's part of ``raidsim validate --json``."""

@@ -34,8 +34,9 @@ def test_predictions_are_what_is_kept(study: str) -> None:
 
 
 def test_every_study_with_runs_is_in_it() -> None:
-    """Protects a study that is added from drifting unseen."""
-    lost = {name for name in study_names() if name not in KEPT.figures and load_study(name).runs}
+    """Protects a study that is added from drifting unseen. Those of single drives are in a table of their own."""
+    studies = [load_study(name) for name in study_names() if name not in KEPT.figures]
+    lost = {study.id for study in studies if study.runs and study.report != "drive"}
     assert lost == TOO_LONG
 
 
