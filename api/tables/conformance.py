@@ -45,14 +45,14 @@ def _not_checked(heading: str, found: Sequence[NotChecked]) -> Iterator[Answer]:
 
 
 def _totals(results: Sequence[KindResult]) -> Table:
-    columns = [Column("kind", whole=True), *(Column(name, show=str) for name in ("cases", "matched"))]
+    columns = [Column("kind", whole=True), *(Column(name, show=str) for name in ("cases", "matched", "not checked"))]
     columns += [Column("share", show=PERCENTS, scale=100.0), Column("aim", show=PERCENT, scale=100.0)]
     rows: list[Row] = []
     for result in results:
         kind = KINDS[result.kind]
         share = result.matched / result.cases if result.cases else "-"
         marked = Marked(share, "" if kind.reached(result.cases, result.matched) else "bad")
-        counts = (str(result.cases), str(result.matched))
+        counts = (str(result.cases), str(result.matched), str(result.cases_not_checked))
         rows.append((kind.name, *counts, marked, "-" if kind.aim is None else kind.aim, kind.asks))
     return Table("", [*columns, Column("what has to be the same")], rows)
 

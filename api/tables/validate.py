@@ -258,11 +258,12 @@ def _claims(report: Report) -> Iterator[Part]:
 
 def _conformance(report: Report) -> Iterator[Part]:
     columns = [Column("kind", whole=True), Column("the same", detail=True), Column("cases", show=str)]
-    columns += [Column("matched", show=str), Column("aim", show=PERCENT)]
-    rows = [
-        (each.kind, each.asks, str(each.cases), Marked(str(each.matched), "" if each.reached else "bad"), each.aim_pct)
-        for each in (report.conformance.kinds if report.conformance is not None else ())
-    ]
+    columns += [Column(name, show=str) for name in ("matched", "not checked")]
+    columns += [Column("aim", show=PERCENT)]
+    rows: list[Row] = []
+    for each in report.conformance.kinds if report.conformance is not None else ():
+        matched = Marked(str(each.matched), "" if each.reached else "bad")
+        rows.append((each.kind, each.asks, str(each.cases), matched, str(each.not_checked), each.aim_pct))
     yield Table("Recorded cases of real programs", columns, rows)
     yield Words(f"Conformance: {conformance_words(report.conformance)}")
 

@@ -6,7 +6,7 @@ Only what a check needs is described; other fields are carried along for people.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
@@ -68,8 +68,9 @@ class LayoutTruth(Shape):
 
 # io and readchoice
 
-SingleIo = tuple[Literal["r", "w", "s"], NonNegativeInt, NonNegativeInt]
-"""Operation, byte offset and bytes; or "s", 0 and the milliseconds of a sleep."""
+SingleIo = tuple[str, NonNegativeInt, NonNegativeInt]
+"""Operation, byte offset and bytes; or "s", 0 and the milliseconds of a sleep. Cases with unknown operations are not
+checked."""
 
 Run = tuple[NonNegativeInt, int, PositiveInt]
 """Member, sector and sectors."""
@@ -89,8 +90,10 @@ class IoCase(Shape):
     ios: Annotated[list[SingleIo], Field(min_length=1)]
     reads: list[Run] = []
     writes: list[Run] = []
+    discards: list[Run] = []
     reads_n: Totals | None = None
     writes_n: Totals | None = None
+    discards_n: Totals | None = None
     superblock_bitmap_flush_bios: list[tuple[str, NonNegativeInt, int, PositiveInt]] = []
 
 

@@ -18,11 +18,12 @@ NOT_CHECKED = "not_checked"
 
 @dataclass(frozen=True, slots=True)
 class KindTotal:
-    """One kind of check: how many recorded cases there are, and how many the model reproduces."""
+    """One kind of check: how many recorded cases were compared, how many match, and how many were not compared."""
 
     kind: str
     cases: int
     matched: int
+    not_checked: int = 0
 
     @property
     def reached(self) -> bool:
@@ -56,7 +57,13 @@ class ConformanceTotals:
     def document(self) -> dict[str, Any]:
         """Their part of ``raidsim validate --json``."""
         kinds = {
-            each.kind: {"cases": each.cases, "matched": each.matched, "aim_pct": each.aim_pct, "reached": each.reached}
+            each.kind: {
+                "cases": each.cases,
+                "matched": each.matched,
+                "cases_not_checked": each.not_checked,
+                "aim_pct": each.aim_pct,
+                "reached": each.reached,
+            }
             for each in self.kinds
         }
         return {"origin": self.origin, "kinds": kinds}
@@ -64,7 +71,7 @@ class ConformanceTotals:
 
 def totals_of(results: Iterable[KindResult]) -> ConformanceTotals:
     """The totals of checks that have just been run."""
-    kinds = tuple(KindTotal(result.kind, result.cases, result.matched) for result in results)
+    kinds = tuple(KindTotal(result.kind, result.cases, result.matched, result.cases_not_checked) for result in results)
     return ConformanceTotals(kinds, "checked for this report")
 
 
@@ -92,8 +99,9 @@ def totals_from_file(path: Path) -> ConformanceTotals:
 def _total(path: Path, kind: str, value: Any, allowed: str) -> KindTotal:
     if kind not in KINDS:
         raise InputError("--conformance-json", f"{path}: unknown kind {kind!r}", f"expected: {', '.join(KINDS)}")
-    counts = [value.get(field) if isinstance(value, dict) else None for field in ("cases", "matched")]
-    cases, matched = counts
-    if type(cases) is not int or type(matched) is not int or not 0 <= matched <= cases:
+    found: dict[str, Any] = {"cases_not_checked": 0, **value} if isinstance(value, dict) else {}
+    counts = [found.get(name) for name in ("cases", "matched", "cases_not_checked")]
+    cases, matched, left = (count if type(count) is int else -1 for count in counts)
+    if min(cases, matched, left) < 0 or matched > cases:
         raise InputError("--conformance-json", f"{path}: {kind} has no counts of cases and matched ones", allowed)
-    return KindTotal(kind, cases, matched)
+    return KindTotal(kind, cases, matched, left)

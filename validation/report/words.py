@@ -82,7 +82,9 @@ def conformance_words(totals: ConformanceTotals | None) -> str:
         return "Not run for this report; --conformance runs it, --conformance-json takes what a run has printed."
     cases, matched = sum(each.cases for each in totals.kinds), sum(each.matched for each in totals.kinds)
     aims = "every kind reaches its aim" if totals.reached else "not every kind reaches its aim"
-    return f"{matched} of {cases} recorded cases of real programs match ({totals.origin}); {aims}."
+    left = sum(each.not_checked for each in totals.kinds)
+    not_checked = f", {left} are not checked" if left else ""
+    return f"{matched} of {cases} recorded cases of real programs match{not_checked} ({totals.origin}); {aims}."
 
 
 def fit_warnings(report: Report) -> list[str]:

@@ -45,9 +45,9 @@ def test_all_matches(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     status, out, err = run(capsys, "--truth", str(folder))
     assert (status, err) == (0, "")
     rows = [line.split() for line in out.splitlines() if line.split()[:1] in (["layout"], ["io"])]
-    assert [row[:7] for row in rows] == [
-        ["layout", "8", "8", "100.0", "%", "100", "%"],
-        ["io", "5", "5", "100.0", "%", "95", "%"],
+    assert [row[:8] for row in rows] == [
+        ["layout", "8", "8", "0", "100.0", "%", "100", "%"],
+        ["io", "5", "5", "0", "100.0", "%", "95", "%"],
     ]
 
 

@@ -95,9 +95,9 @@ def probe_difference(place: str, known: KernelSpec, content: Mapping[str, Any], 
 
 def after_difference(machine: VirtualMachine, bitmap: bool, recorded: Sequence[Sequence[float]]) -> str:
     """Let the machine stand idle after a job; what its members are then sent otherwise than recorded."""
-    counts = [(device.writes, device.write_bytes) for device in _devices(machine)]
+    counts = [(device.writes, device.write_bytes) for device in machine.members]
     machine.engine.run(until=machine.engine.now + (AFTER_BITMAP_S if bitmap else AFTER_S))
-    for slot, (device, before, expected) in enumerate(zip(_devices(machine), counts, recorded, strict=True)):
+    for slot, (device, before, expected) in enumerate(zip(machine.members, counts, recorded, strict=True)):
         writes, kib = device.writes - before[0], (device.write_bytes - before[1]) / 1024
         if (writes, kib) != (expected[2], expected[3]):
             return (
@@ -105,12 +105,6 @@ def after_difference(machine: VirtualMachine, bitmap: bool, recorded: Sequence[S
                 f"model {writes} of {kib}"
             )
     return ""
-
-
-def _devices(machine: VirtualMachine) -> Iterator[FixedServiceDevice]:
-    for queue in machine.queues:
-        assert isinstance(queue.device, FixedServiceDevice)
-        yield queue.device
 
 
 def _data_offset(place: str, content: Mapping[str, Any], name: str) -> int:

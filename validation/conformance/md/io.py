@@ -15,9 +15,10 @@ from typing import Any
 
 from ....model.block.multi_queue import BlkMqQueue
 from ....model.core.device import Device
+from ....model.core.discard import issue
 from ....model.core.engine import Engine
 from ....model.core.errors import InputError, ModelError
-from ....model.core.request import DIRECT, READ, WAITED, WRITE, Request
+from ....model.core.request import ASYNC, DIRECT, READ, TRIM, WAITED, WRITE, Request
 from ....model.kernels import KernelSpec
 from ....model.layouts import (
     Layout,
@@ -56,7 +57,13 @@ SETTLED_S = 1.0
 """From mdadm --create to the first I/O, while its parameters were read; the bitmap's daemon counts from the former."""
 
 _PROGRAM_ISSUER = 1
-_OP = {"r": READ, "w": WRITE}
+_OP = {"r": READ, "w": WRITE, "D": TRIM, "Z": WRITE}
+_SLEEP = "s"
+_COMPARED = (("reads", READ), ("writes", WRITE), ("discards", TRIM))
+
+ZEROS_BYTES = 128 * 4096
+"""BLKZEROOUT of a device that takes no write-zeroes writes the same page of zeros over and over, so each page is a
+segment of its own, and neither the array's queue nor a member's takes more than 128 (BLK_MAX_SEGMENTS) in a request."""
 
 
 def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
@@ -74,13 +81,20 @@ def _check_array(file: TruthFile, array: Mapping[str, Any], result: KindResult, 
         result.skip(name, array["name"], "no member I/O was recorded", len(cases))
         return
     try:
-        played = PlayedArray(f"{name}, array {array['name']}", array, recorded_kernel(file))
+        members = str(file.content.get("members", ""))
+        played = PlayedArray(f"{name}, array {array['name']}", array, recorded_kernel(file), members)
     except NotSupported as error:
         result.skip(name, array["name"], error, len(cases))
         return
-    for case in cases:
+    for number, case in enumerate(cases):
         title = f"{array['name']} {case['case']}"
         progress(title)
+        try:
+            played.refuse_unknown(case)
+        except NotSupported as error:
+            # The cases that follow find the array as this one left it.
+            result.skip(name, title, error, len(cases) - number)
+            return
         result.record(name, title, played.difference(case))
 
 
@@ -95,10 +109,15 @@ class PlayedArray:
         The recording.
     known
         The recorded kernel.
+    members
+        What the recording says of its members and of md's module: "scheduler none", and
+        "devices_handle_discard_safely=Y" if it was told that all drives return zeros for what was discarded.
     """
 
-    def __init__(self, place: str, array: Mapping[str, Any], known: KernelSpec) -> None:
+    def __init__(self, place: str, array: Mapping[str, Any], known: KernelSpec, members: str = "") -> None:
         self._place = place
+        self._discards_safely = "devices_handle_discard_safely=Y" in members
+        scheduled = "scheduler none" not in members
         self._kernel = known
         self._engine = Engine()
         made = recorded_array(place, array)
@@ -107,7 +126,11 @@ class PlayedArray:
             found, allowed = f"{len(kib)} sizes", f"the command says {made.devices} devices"
             raise InputError(f"{place}, field member_data_kib", found, allowed)
         sizes = [size * 1024 for size in kib]
-        self._members = [RecordingMember(self._engine, f"d{slot}", size) for slot, size in enumerate(sizes)]
+        discard_bytes = parameter(place, array, "member_discard_max_bytes", 0)
+        self._members = [
+            RecordingMember(self._engine, f"d{slot}", size, discard_bytes=discard_bytes)
+            for slot, size in enumerate(sizes)
+        ]
         self._host = Host(Cpu(self._engine), FREE)
         self._queues = [
             BlkMqQueue(
@@ -115,10 +138,10 @@ class PlayedArray:
                 self._host,
                 member,
                 depth=TAGS,
-                scheduler=MqDeadline(known.queue.max_request),
+                scheduler=MqDeadline(known.queue.max_request) if scheduled else None,
                 max_request_bytes=known.queue.max_request,
-                requests=known.queue.tags_for(TAGS),
-                write_requests=known.queue.write_tags(known.queue.tags_for(TAGS), TAGS),
+                requests=known.queue.tags_for(TAGS) if scheduled else 1,
+                write_requests=known.queue.write_tags(known.queue.tags_for(TAGS), TAGS) if scheduled else None,
             )
             for member in self._members
         ]
@@ -155,6 +178,8 @@ class PlayedArray:
                 changed = {
                     "heads": parameter(self._place, array, "stripe_cache_size", rules.heads),
                     "rmw_level": parameter(self._place, array, "rmw_level", rules.rmw_level),
+                    "workers": parameter(self._place, array, "group_thread_cnt", 0),
+                    "discards": self._discards_safely,
                 }
                 settings = rules.model_copy(update=changed)
                 lost = failed if made.rebuilding is None else failed | {made.rebuilding}
@@ -186,29 +211,61 @@ class PlayedArray:
         # The recordings stay dirty through 20 s without a write: safe_mode_delay was 0.
         built.keep_metadata(ArrayMetadata(self._engine, built, bitmap, 0.0, offset, waits=waits))
 
+    def refuse_unknown(self, case: Mapping[str, Any]) -> None:
+        """Raise `NotSupported` if a case has an operation, or something recorded, that this check does not know."""
+        place = f"{self._place}, case {case['case']}"
+        for op, _, _ in case["ios"]:
+            if op not in _OP and op != _SLEEP:
+                raise NotSupported(place, f"operation {op!r}", f"expected: {', '.join((*_OP, _SLEEP))}")
+            if op == "D" and self._device.discard_limits.refusal:
+                raise NotSupported(place, self._device.discard_limits.refusal, "expected: a device that discards")
+        if case.get("zeroes"):
+            raise NotSupported(place, "write-zeroes requests of the members", "expected: members that take none")
+
     def difference(self, case: Mapping[str, Any]) -> str:
         """Play the I/Os of a case; what its recording says otherwise, "" if nothing."""
         for number, (op, offset, size) in enumerate(case["ios"]):
-            if op == "s":
+            if op == _SLEEP:
                 self._engine.run(until=self._engine.now + size / 1000)
             else:
-                self._play(f"{self._place}, case {case['case']}, field ios[{number}]", _OP[op], offset, size)
+                self._play(f"{self._place}, case {case['case']}, field ios[{number}]", op, offset, size)
         sent = [(slot, request) for slot, member in enumerate(self._members) for request in member.take()]
-        parts = [_footprint_difference(what, op, case, sent) for what, op in (("reads", READ), ("writes", WRITE))]
+        parts = [_footprint_difference(what, op, case, sent) for what, op in _COMPARED]
         parts.append(_metadata_difference(case, sent))
         return "\n".join(part for part in parts if part)
 
-    def _play(self, place: str, op: int, offset: int, size: int) -> None:
+    def _play(self, place: str, op: str, offset: int, size: int) -> None:
         capacity = self._device.capacity
         if not 0 < size <= capacity - offset:
             raise InputError(place, f"{size} bytes at {offset}", f"expected: within the array of {capacity} bytes")
         if (offset | size) % SECTOR:
             raise InputError(place, f"{size} bytes at {offset}", f"expected: whole sectors of {SECTOR} bytes")
-        done: list[Request] = []
-        sync = WAITED if op == READ else DIRECT
-        self._device.submit(Request(op, offset, size, done.append, _PROGRAM_ISSUER, sync))
-        while not done:
+        done: list[object] = []
+        if op == "D":
+            issue(self._device, offset, size, lambda: done.append(op), _PROGRAM_ISSUER)
+            wanted = 1
+        elif op == "Z":
+            wanted = self._write_zeros(offset, size, done)
+        else:
+            sync = WAITED if op == "r" else DIRECT
+            self._device.submit(Request(_OP[op], offset, size, done.append, _PROGRAM_ISSUER, sync))
+            wanted = 1
+        while len(done) < wanted:
             self._engine.step()
+        for queue in self._queues:
+            queue.max_request_bytes = self._kernel.queue.max_request
+
+    def _write_zeros(self, offset: int, size: int, done: list[object]) -> int:
+        """Write zeros under one plug; the number of bios."""
+        for queue in self._queues:
+            queue.max_request_bytes = ZEROS_BYTES
+        starts = range(offset, offset + size, ZEROS_BYTES)
+        self._device.plug()
+        for start in starts:
+            part = min(ZEROS_BYTES, offset + size - start)
+            self._device.submit(Request(WRITE, start, part, done.append, _PROGRAM_ISSUER, ASYNC))
+        self._device.unplug()
+        return len(starts)
 
 
 def _footprint_difference(what: str, op: int, case: Mapping[str, Any], sent: list[tuple[int, SentRequest]]) -> str:

@@ -58,6 +58,7 @@ def raid1_array(
     rotational: Sequence[bool],
     host: Host | None = None,
     failed: Iterable[int] = (),
+    write_mostly: frozenset[int] = frozenset(),
 ) -> MirrorArray:
     """RAID 1 as the kernel runs it, over members of which `rotational` says whether they turn."""
     section = known.raid1
@@ -65,7 +66,7 @@ def raid1_array(
         engine,
         "md0",
         members,
-        _balance(section.balance, rotational, near=True),
+        _balance(section.balance, rotational, True, write_mostly),
         host,
         failed,
         barrier=RESYNC_BARRIER[section.barrier],
@@ -90,7 +91,7 @@ def raid10_array(
 ) -> Raid10Array:
     """RAID 10 as the kernel runs it, over members of which `rotational` says whether they turn."""
     section = raid10_section(known)
-    balance = _balance(section.balance, rotational, near=layout.algorithm == "near")
+    balance = _balance(section.balance, rotational, layout.algorithm == "near")
     return Raid10Array(
         engine,
         "md0",
@@ -111,6 +112,8 @@ def opened(known: KernelSpec, device: Device, host: Host) -> Device:
     return device if reads is None or writes is None else BlockFile(device, host, reads, writes)
 
 
-def _balance(name: str, rotational: Sequence[bool], near: bool) -> ReadBalance:
-    mirrors = Mirrors(("",) * len(rotational), tuple(rotational), near=near)
+def _balance(
+    name: str, rotational: Sequence[bool], near: bool, write_mostly: frozenset[int] = frozenset()
+) -> ReadBalance:
+    mirrors = Mirrors(("",) * len(rotational), tuple(rotational), write_mostly, near=near)
     return READ_BALANCE[name].for_members(mirrors, balance(name))

@@ -24,8 +24,19 @@ _LONG = {
     "e": "metadata",
     "x": "spare-devices",
 }
+_KNOWN_OPTIONS = {
+    *_LONG.values(),
+    *("create", "C", "run", "R", "force", "assume-clean", "bitmap-chunk", "size"),
+}
+"""Options of `mdadm --create` that change nothing here, or are followed."""
+
 BITMAP_CHUNK_BYTES = 64 * 1024 * 1024
 """Chunk of a write-intent bitmap unless the command gives one (mdadm 4.2 on members of this size)."""
+
+_BEFORE = re.compile(
+    r"|fail \S+|setrot [01]|sleep [\d.]+|echo frozen > \S*/sync_action|echo \d+ > \S*/(rmw_level|stripe_cache_size)"
+)
+"""What may have been done to an array before it was recorded; `params` say what came of the settings."""
 
 _BARE_NUMBER_IS_KIB = re.compile(r"\d+")
 _MOST_DEVICES = 1024
@@ -85,6 +96,10 @@ def recorded_array(place: str, array: Mapping[str, Any]) -> MdadmArray:
     """
     command = str(array["cmd"])
     options = _options(place, command)
+    unknown = sorted(options.keys() - _KNOWN_OPTIONS)
+    if unknown:
+        expected = f"expected: {', '.join(sorted(_KNOWN_OPTIONS))}"
+        raise NotSupported(f"{place}, field cmd", f"the option {unknown[0]}", expected)
     level = options.get("level", "")
     level = f"raid{level}" if level.isdecimal() else level
     allowed = f"expected: mdadm --create with a level of {', '.join(LEVELS)}"
@@ -95,6 +110,10 @@ def recorded_array(place: str, array: Mapping[str, Any]) -> MdadmArray:
     devices = _number(place, "cmd", options.get("raid-devices", ""), "--raid-devices")
     if not 1 <= devices <= _MOST_DEVICES:
         raise InputError(f"{place}, field cmd", f"{devices} devices", f"expected: 1 to {_MOST_DEVICES}")
+    for command in map(str.strip, str(array.get("pre", "")).split(";")):
+        if not _BEFORE.fullmatch(command):
+            expected = "expected: fail N, setrot N, sleep S, or echo to sync_action, rmw_level or stripe_cache_size"
+            raise NotSupported(f"{place}, field pre", repr(command), expected)
     words = re.findall(r"\bfail\s+([^\s;]+)", str(array.get("pre", "")))
     failed = frozenset(_number(place, "pre", word, "fail") for word in words)
     if failed and max(failed) >= devices:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....model.core.device import Device
+from ....model.core.discard_limits import DiscardLimits, refused
 from ....model.core.engine import Engine
 from ....model.core.request import Call, Request
 from ....model.raid.metadata.superblock import SECTOR, MetadataWrite
@@ -20,7 +21,7 @@ class SentRequest(NamedTuple):
     Attributes
     ----------
     op
-        ``READ`` or ``WRITE``.
+        ``READ``, ``WRITE`` or ``TRIM``.
     offset, size
         Bytes, from the beginning of the data; superblock and bitmap lie before that, at negative offsets.
     """
@@ -43,6 +44,8 @@ class RecordingMember(Device):
         Bytes.
     completion_s
         Seconds from a request's arrival to its completion.
+    discard_bytes
+        The largest discard; 0 if it takes none.
 
     Attributes
     ----------
@@ -50,15 +53,30 @@ class RecordingMember(Device):
         What it was sent, in order.
     """
 
-    __slots__ = ("_completion_s", "_engine", "_finished", "log")
+    __slots__ = ("_completion_s", "_discard_bytes", "_engine", "_finished", "log")
 
-    def __init__(self, engine: Engine, name: str, capacity: int, completion_s: float = COMPLETION_S) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        name: str,
+        capacity: int,
+        completion_s: float = COMPLETION_S,
+        discard_bytes: int = 0,
+    ) -> None:
         self._engine = engine
+        self._discard_bytes = discard_bytes
         self._completion_s = completion_s
         self._finished = Call(_complete)
         self.name = name
         self.capacity = capacity
         self.log: list[SentRequest] = []
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """Discards of whole sectors, if it takes any."""
+        if not self._discard_bytes:
+            return refused(f"{self.name} takes no discards")
+        return DiscardLimits(SECTOR, self._discard_bytes)
 
     def submit(self, request: Request) -> None:
         """Note the request, and complete it when its time is over."""

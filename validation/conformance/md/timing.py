@@ -2,7 +2,8 @@
 
 Each case is one fio job on one array over members of known service time. A case matches when the IOPS of reads and of
 writes are within 10 % of the recorded ones, or within the recorded spread where that is larger: where merging decides
-and the service time ignores the size, the real array itself varies with the offsets.
+and the service time ignores the size, the real array itself varies with the offsets. Where the members' requests were
+counted, there have to be as many of them for each I/O, and on the same members.
 """
 
 from __future__ import annotations
@@ -22,35 +23,24 @@ from .vm_member import (
     HUGE_PAGE,
     HUGE_PAGE_BYTE_S,
     IO_S,
-    MIB,
     VirtualMachine,
     build,
     is_calibrated,
 )
 
 TOLERANCE = 0.10
-RECORDED_S = 2.0
-"""How long the recordings ran after the warm-up."""
+
+SHARE_POINTS = 0.05
+"""How far the share of a member's requests may be off, beyond three standard deviations of chance."""
+
+TAKEN_S = 1e-3
+"""After the last completion (s): the thread takes what is complete."""
 
 BEFORE_S = 0.4
 """So long (s) the job before is run where it matters: write-back throttling starts where that has left it."""
 
 PAUSE_S = 0.1
 """Between two jobs (s); not recorded."""
-
-ENOUGH_IOS = 800
-"""So many I/Os (or bytes) say the rate to a few percent; the model stops then, unless throttling still changes."""
-
-ENOUGH_BYTES = 64 * MIB
-
-ENOUGH_TURNS = 12
-"""At least so many times what is outstanding: it may come in bursts."""
-
-STEADY_S = 0.3
-"""Throttling that has not changed for so long (s) will not."""
-
-_SLICE_S = 0.01
-_NONE = Rates(0.0, 0.0)
 
 
 def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
@@ -63,6 +53,7 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
             progress(f"{file.path.stem} {case.name}")
             machine, predicted = play(case)
             found = difference(case, predicted)
+            found = found or counts_difference(case, machine)
             if case.after and not found:
                 found = after_difference(machine, bool(case.array.bitmap_bytes), case.after)
             result.record(file.path.name, case.name, found)
@@ -100,19 +91,55 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
 
 
 def difference(case: Case, predicted: Rates) -> str:
-    """What differs; "" if the rates match."""
+    """What differs; "" if the rates match.
+
+    Of a mix the sum is compared: the share of reads of a short run is a matter of chance.
+    """
     allowed = max(TOLERANCE, case.spread)
+    if all(case.recorded):
+        compared = [("sum", sum_in_order(case.recorded), sum_in_order(predicted))]
+    else:
+        compared = [("read", case.recorded.read, predicted.read), ("write", case.recorded.write, predicted.write)]
+    return "; ".join(
+        f"{what} recorded {recorded:,.0f} IOPS, model {model:,.0f} ({model / recorded:.2f}, "
+        f"allowed {1 - allowed:.2f}-{1 + allowed:.2f})"
+        for what, recorded, model in compared
+        if recorded and abs(model / recorded - 1) > allowed
+    )
+
+
+def counts_difference(case: Case, machine: VirtualMachine) -> str:
+    """What the members were sent otherwise than recorded, from the beginning of the job to its end.
+
+    Compared are the requests of all members for each I/O of the array, reads and writes apart unless the job is a mix,
+    and the share of these that each member has.
+    """
+    if not case.members:
+        return ""
+    recorded = [[int(counts[0]), int(counts[2])] for counts in case.members]
+    model = [[member.reads, member.writes] for member in machine.members]
+    kinds = ["requests"] if all(case.recorded) else ["reads", "writes"]
+    if len(kinds) == 1:
+        recorded, model = [[sum(counts)] for counts in recorded], [[sum(counts)] for counts in model]
     parts = []
-    for what, recorded, model in (
-        ("read", case.recorded.read, predicted.read),
-        ("write", case.recorded.write, predicted.write),
-    ):
-        if recorded and abs(model / recorded - 1) > allowed:
-            parts.append(
-                f"{what} recorded {recorded:,.0f} IOPS, model {model:,.0f} ({model / recorded:.2f}, "
-                f"allowed {1 - allowed:.2f}-{1 + allowed:.2f})"
-            )
+    for number, what in enumerate(kinds):
+        real, ours = [counts[number] for counts in recorded], [counts[number] for counts in model]
+        per_io, model_per_io = sum(real) / case.ios, sum(ours) / machine.ios
+        if abs(model_per_io - per_io) > max(max(TOLERANCE, case.spread) * per_io, SHARE_POINTS):
+            parts.append(f"{what} of the members for each I/O: {per_io:.2f} recorded, model {model_per_io:.2f}")
+        elif sum(real) and sum(ours):
+            parts += _shares_difference(what, real, ours)
     return "; ".join(parts)
+
+
+def _shares_difference(what: str, recorded: Sequence[int], model: Sequence[int]) -> Iterator[str]:
+    """The members whose share of all requests is not the recorded one."""
+    fewer = min(sum(recorded), sum(model))
+    for slot, (real, ours) in enumerate(zip(recorded, model, strict=True)):
+        share, found = real / sum(recorded), ours / sum(model)
+        chance = 3.0 * math.sqrt(share * (1.0 - share) / fewer)
+        if abs(found - share) > SHARE_POINTS + chance:
+            yield f"{what} of member {slot}: {100 * share:.0f} % of all recorded, model {100 * found:.0f} %"
 
 
 def predict(case: Case) -> Rates:
@@ -121,7 +148,10 @@ def predict(case: Case) -> Rates:
 
 
 def play(case: Case) -> tuple[VirtualMachine, Rates]:
-    """What the model gives, and the machine as the job leaves it."""
+    """What the model gives over the time of the recording, and the machine as the job leaves it.
+
+    The recordings have no warm-up: md counted as many I/Os in all as fio did.
+    """
     machine = build(case.kernel, case.member, case.array)
     engine = machine.engine
     if case.before is not None and machine.throttled and case.job.read_share < 1:
@@ -130,65 +160,17 @@ def play(case: Case) -> tuple[VirtualMachine, Rates]:
         for load in loads:
             load.stop()
         engine.run(until=BEFORE_S + PAUSE_S)
+    begin = engine.now
     loads = list(_loads(machine, case.job))
-    if case.lasting_s is not None:
-        return machine, _measure_all(machine, loads, case.lasting_s)
-    _warm_up(case, machine, loads)
-    for load in loads:
-        load.start_statistics(engine.now)
-    return machine, _measure(machine, loads)
-
-
-def _measure_all(machine: VirtualMachine, loads: Sequence[ClosedLoad], lasting_s: float) -> Rates:
-    """The rates over the whole time of the recording. It has no warm-up: md counted as many I/Os in all as fio did."""
-    engine = machine.engine
-    engine.run(until=engine.now + lasting_s)
+    engine.run(until=begin + case.lasting_s)
     for load in loads:
         load.stop()
     while any(load.outstanding for load in loads):
         engine.step()
-    done = _done(loads)
-    return Rates(done.read / engine.now, done.write / engine.now)
-
-
-def _measure(machine: VirtualMachine, loads: Sequence[ClosedLoad]) -> Rates:
-    """The rates over the time of the recording, whose end is taken to be like what came before once that is steady."""
-    engine, throttles = machine.engine, machine.throttles if machine.throttled and loads[0].read_share < 1 else []
-    begin = since = engine.now
-    before, steps = _done(loads), [throttle.step for throttle in throttles]
-    while engine.now < begin + RECORDED_S:
-        engine.run(until=min(engine.now + _SLICE_S, begin + RECORDED_S))
-        now = [throttle.step for throttle in throttles]
-        if now != steps:
-            since, before, steps = engine.now, _done(loads), now
-        elif _enough(loads, 1.0, before) and (not throttles or engine.now - since >= STEADY_S):
-            break
-    done, lasting = _done(loads), engine.now - since
-    left = (begin + RECORDED_S - engine.now) / lasting if lasting else 0.0
-    rate = (sum_in_order(done) + left * (sum_in_order(done) - sum_in_order(before))) / RECORDED_S
-    share = loads[0].read_share  # of many I/Os; that of a few is a matter of chance
-    return Rates(rate * share, rate * (1.0 - share))
-
-
-def _done(loads: Sequence[ClosedLoad]) -> Rates:
-    return Rates(sum(load.reads for load in loads), sum(load.writes for load in loads))
-
-
-def _warm_up(case: Case, machine: VirtualMachine, loads: Sequence[ClosedLoad]) -> None:
-    """Get going; with throttling as long as the recording did, because that changes what it has come to."""
-    engine = machine.engine
-    end = engine.now + case.warm_up_s
-    while engine.now < end:
-        engine.run(until=min(engine.now + _SLICE_S, end))
-        if not machine.throttled and _enough(loads, 0.25):
-            return
-
-
-def _enough(loads: Sequence[ClosedLoad], share: float, before: Rates = _NONE) -> bool:
-    """Whether enough has been done since `before`, or a share of that."""
-    done = sum_in_order(_done(loads)) - sum_in_order(before)
-    least = max(share * ENOUGH_IOS / 5, share * ENOUGH_TURNS * sum(load.depth for load in loads))
-    return done >= max(share * ENOUGH_IOS, least) or (done >= least and done * loads[0].size >= share * ENOUGH_BYTES)
+    lasting = engine.now - begin
+    engine.run(until=engine.now + TAKEN_S)
+    machine.ios = sum(load.reads + load.writes for load in loads)
+    return machine, Rates(sum(load.reads for load in loads) / lasting, sum(load.writes for load in loads) / lasting)
 
 
 def _loads(machine: VirtualMachine, job: Job, name: str = "fio") -> Iterator[ClosedLoad]:

