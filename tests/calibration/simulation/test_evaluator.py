@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from raidsim.calibration.simulation import asked as asking
 from raidsim.calibration.simulation import evaluator as evaluate
 from raidsim.calibration.simulation.evaluator import Evaluator
 from raidsim.calibration.study.runs import RunBuilder
-from raidsim.calibration.study.study import StudySpec
+from raidsim.calibration.study.study import StudySpec, load_study, study_names
 from raidsim.model.files.description_errors import validate
 from raidsim.model.kernels import kernel
 from raidsim.scenarios.description.scenario import ScenarioSpec
@@ -39,6 +40,16 @@ if __name__ == "__main__":
     with Evaluator(2) as evaluator:
         evaluator.run([builder.scenario(run) for run in GUESS], Sample(read_bytes=1 << 40))
 """
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_runs_of_every_study_can_go_to_a_worker(name: str) -> None:
+    """Protects `predict` with several processes: whatever a study's machines are made of arrives there as it was."""
+    study = load_study(name)
+    builder = RunBuilder(study, {})
+    for run in study.wanted_runs:
+        scenario = builder.scenario(run)
+        assert pickle.loads(pickle.dumps(scenario)) == scenario
 
 
 def test_what_was_forgotten_is_simulated_again() -> None:
