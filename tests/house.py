@@ -36,7 +36,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("model/drives", "model/controller", "model/memory"),
     ("model/crypt", "model/file_system", "model/loads"),
     ("model/kernels", "model/process", "model/fio"),
-    ("scenarios/pictures", "scenarios/workers", "scenarios/traces/formats"),
+    ("scenarios/pictures", "scenarios/workers", "scenarios/traces/formats", "scenarios/programs"),
     ("scenarios/traces", "scenarios/description"),
     ("scenarios/documents", "scenarios/machine"),
     ("scenarios/designs", "scenarios/running/base"),
@@ -71,8 +71,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 )
 """Folders with code, from the bottom up. The face `web` imports nothing of `cli`, nor `cli` of `web`."""
 ITEMS = (
-    *("cli/commands", "model/programs", "model/schedulers", "scenarios/traces/formats", "calibration/formats"),
-    *("calibration/inspection/tools", "api", "api/tables"),
+    *("cli/commands", "model/programs", "model/schedulers", "scenarios/traces/formats", "scenarios/programs"),
+    *("calibration/formats", "calibration/inspection/tools", "api", "api/tables"),
 )
 """Folders with one item a file: a command, a program, a scheduler, a format, a tool, a question of the public API
 or its answer."""

@@ -99,6 +99,35 @@ def _record(source, line):
 
 PLAIN = Format("plain", "Lines of reads", lines_fit(r"@[0-9]+ [0-9]+"), each_line(_record))
 '''
+PROGRAM = '''\
+"""A program that writes a file and looks at nothing."""
+
+from typing import Literal
+
+from .step import CopyingStep, Job, no_figures
+
+
+class ScribbleStep(CopyingStep):
+    """Writes a mebibyte."""
+
+    program: Literal["scribble"]
+
+    def data_bytes(self, memory_bytes):
+        """See :meth:`Step.data_bytes`."""
+        return 1 << 20
+
+    def job(self, setting):
+        """See :meth:`Step.job`."""
+        from ...model.programs.file_io import dd_write
+
+        return Job(dd_write("mine", 1 << 20, 4096), file_bytes=1 << 20), no_figures
+'''
+ON_FILES = """\
+name: mine
+machine: {memory: 1GiB, drives: {model: WD-Red-Plus-8TB, count: 1}}
+file_systems: {/data: {kind: ext4, on: disk0}}
+workload: {kind: programs, steps: [{program: scribble}]}
+"""
 RUN = ("run", "home-nas", "--no-relief", "--set", "duration=50ms", "--set", "warm_up=10ms", "--set")
 
 
@@ -146,6 +175,12 @@ KINDS = {
         ("trace", "info", "some.trace"),
         ("trace", "info", "some.trace", "--format", "nosuch"),
         in_schema=False,
+    ),
+    "program": Kind(
+        {"scenarios/programs/scribble.py": PROGRAM, "mine.yaml": ON_FILES},
+        "scribble",
+        ("run", "mine.yaml", "--no-relief"),
+        ("run", "mine.yaml", "--set", "workload.steps.0.program=nosuch"),
     ),
     "file system": Kind(
         {"model/file_system/catalogue/newfs.yaml": FILE_SYSTEM.read_text(encoding="utf-8")},

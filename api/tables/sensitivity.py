@@ -8,8 +8,8 @@ from typing import Any
 from ...calibration.sensitivity.parameters import assumed_sds
 from ...calibration.sensitivity.runs import Sensitivity, figure_dimension
 from ...calibration.sensitivity.sensitivity import Effect, Share
-from ...calibration.study.figures import Dimension
 from ...model.files.quantities import format_duration
+from ...scenarios.programs.step import Dimension
 from ..answer.numbers import Sure, counted, fixed, listed, with_half
 from ..answer.tree import Answer, Cell, Column, Row, Table, Words, lines
 

@@ -19,11 +19,12 @@ import numpy as np
 from ...model.core.errors import InputError
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.programs.step import Dimension
 from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.running.base.sample import Sample, scale_for
 from ...scenarios.sweeps.figure_values import figure_values
 from ..simulation.evaluator import Evaluator, Progress
-from ..study.figures import Dimension, figures_of
+from ..study.figures import figures_of
 from .parameters import UncertainParameter, with_factors
 from .sensitivity import Matrix, Screening, Shares, Vector, screen, variance_shares
 

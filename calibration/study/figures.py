@@ -7,16 +7,15 @@ from typing import Literal
 
 from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
-from ...model.programs.iozone import Iozone
 from ...scenarios.description.any_workload import Workload
 from ...scenarios.description.fio_jobs import FioSpec
-from ...scenarios.description.program_steps import DropCacheStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.workloads import DdSpec, LoadSpec
+from ...scenarios.programs import PROGRAMS
+from ...scenarios.programs.remount import DropCacheStep
+from ...scenarios.programs.step import Dimension
 from ...scenarios.running.base.prediction import DriveActivity, Prediction
 
-Dimension = Literal["bytes/s", "1/s", "s", "share"]
-"""What a figure measures, in SI units; a share is of 1."""
 Unit = Literal["MB/s", "KB/s", "GB/s", "MiB/s", "KiB/s", "GiB/s", "1/s", "k/s", "M/s", "s", "ms", "us", "min", "h", "%"]
 """What a report prints; its conventions say how many bytes MB and KB are, a GB is a thousand or 1,024 of these MB."""
 
@@ -78,36 +77,6 @@ _FIO: dict[str, Dimension] = {
     "system_cpu": "share",
 }
 """Of each job."""
-_TIMES: dict[str, Dimension] = {"seconds": "s", "mean_seconds": "s", "cpu": "share", "cpu_seconds": "s"}
-_COPYING: dict[str, Dimension] = {**_TIMES, "rate": "bytes/s"}
-_BONNIE: dict[str, Dimension] = {
-    **_TIMES,
-    **{f"{phase}_rate": "bytes/s" for phase in ("putc", "rewrite", "write", "getc", "read")},
-    **{f"{phase}_cpu": "share" for phase in ("putc", "rewrite", "write", "getc", "read", "seeks")},
-    "seeks_rate": "1/s",
-}
-_SMALL_FILES: dict[str, Dimension] = {
-    f"{what}_{order}_rate": "1/s" for order in ("in_order", "at_random") for what in ("create", "stat", "delete")
-}
-_PROGRAMS: dict[str, dict[str, Dimension]] = {
-    "bonnie": _BONNIE,
-    "bonnie++": {**_BONNIE, **_SMALL_FILES},
-    "postmark": {
-        **_TIMES,
-        "create_seconds": "s",
-        "transactions_seconds": "s",
-        "delete_seconds": "s",
-        "read_rate": "bytes/s",
-        "write_rate": "bytes/s",
-        "transactions_rate": "1/s",
-    },
-    "tiobench": {
-        **_TIMES,
-        **{f"{phase}_rate": "bytes/s" for phase in ("seq_write", "rand_write", "seq_read", "rand_read")},
-        **{f"{phase}_cpu": "share" for phase in ("seq_write", "rand_write", "seq_read", "rand_read")},
-    },
-    "iozone": {**_TIMES, **{f"{phase.replace(' ', '_')}_rate": "bytes/s" for phase in Iozone.reported}},
-}
 
 
 def figures_of(workload: Workload) -> dict[str, Dimension]:
@@ -132,14 +101,14 @@ def _own_figures(workload: Workload) -> dict[str, Dimension]:
         f"{step.title}.{figure}": dimension
         for step in workload.steps
         if not isinstance(step, DropCacheStep)
-        for figure, dimension in _PROGRAMS.get(step.program, _COPYING).items()
+        for figure, dimension in step.figures.items()
     }
 
 
 def dimension_of_figure(name: str) -> Dimension | None:
     """What a figure of a run measures, by its name in a prediction; None if no workload has one of that name."""
     figure = name.rpartition(".")[2]
-    known = (*_PROGRAMS.values(), _COPYING, *_RAW.values(), _RESYNC, _DRIVES, _FIO)
+    known = (*(step.figures for step in PROGRAMS.values()), *_RAW.values(), _RESYNC, _DRIVES, _FIO)
     return next((figures[figure] for figures in known if figure in figures), None)
 
 

@@ -18,12 +18,13 @@ from ...model.files.description import refusal
 from ...model.files.description_errors import load_spec
 from ...scenarios.description.any_workload import Workload
 from ...scenarios.description.devices import Devices
-from ...scenarios.description.program_steps import TiobenchStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.programs.step import Dimension
+from ...scenarios.programs.tiobench import TiobenchStep
 from .cell import Cell, unit_value
 from .document import CaseSpec, RunSpec, StudyDocument
-from .figures import UNITS, Dimension, figures_of, in_words
+from .figures import UNITS, figures_of, in_words
 from .parameters import PATHS, value_at
 from .runs import ARRAY_NAME, RunBuilder, dd_of, devices_of, used_devices
 

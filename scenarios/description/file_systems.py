@@ -13,18 +13,9 @@ from ...model.files.description import PositiveSize, Size, Spec, refusal
 from ...model.files.description_errors import changed
 from ...model.files.quantities import format_size
 from ...model.files.switches import as_switched
-from .program_steps import (
-    BonnieStep,
-    CopyFileStep,
-    DropCacheStep,
-    ExtractStep,
-    IozoneStep,
-    Step,
-    TarPipeStep,
-    TiobenchStep,
-    TreeSpec,
-    WriteFileStep,
-)
+from ..programs import Step
+from ..programs.remount import DropCacheStep
+from ..programs.tree import TreeSpec
 from .programs import ProgramsSpec
 
 LEAST_BYTES = 256 << 20
@@ -171,7 +162,7 @@ class FileSystems:
                 raise refusal(f"{step.program} without a mount point", allowed, (*at, "on"))
             if step.on is not None and step.on not in self._mounted:
                 raise refusal(f"unknown mount point {step.on!r}", allowed, (*at, "on"))
-            source = step.source if isinstance(step, (TarPipeStep, CopyFileStep)) else None
+            source = step.from_mount
             if source is not None and source not in self._mounted:
                 raise refusal(f"unknown mount point {source!r}", allowed, (*at, "source"))
             on = step.on or next(iter(self._mounted))
@@ -181,20 +172,18 @@ class FileSystems:
                 if tree is not None and trees.setdefault(place, tree) != tree:
                     found = f"another tree than an earlier step's on {place}"
                     raise refusal(found, "expected: one tree on each file system", (*at, "tree"))
-            if isinstance(step, (WriteFileStep, CopyFileStep)):
-                written.add((on, step.file))
-            elif isinstance(step, ExtractStep) and step.archive and (on, step.archive) not in written:
-                found = f"{step.archive!r}, which no step before has written there"
+            if step.made_file is not None:
+                written.add((on, step.made_file))
+            if step.read_file is not None and (on, step.read_file) not in written:
+                found = f"{step.read_file!r}, which no step before has written there"
                 raise refusal(found, "expected: the `file` of a dd or cp before, or none", (*at, "archive"))
 
     def _check_room(self, step: Step, on: str, processes: int, at: tuple[str | int, ...]) -> None:
         """Refuse files that cannot fit their file system."""
-        if not isinstance(step, (BonnieStep, WriteFileStep, CopyFileStep, TiobenchStep, IozoneStep)):
-            return
-        files = step.files if isinstance(step, BonnieStep) else 1
+        files, size = step.new_files
         spec = self._mounted[on]
         room = spec.size or self._devices.capacity(spec.on) - spec.start
-        if processes * files * step.size > room:
+        if processes * files * size > room:
             times = "" if processes * files == 1 else f"{processes * files} x "
-            found = f"{times}{format_size(step.size)} on {on}"
+            found = f"{times}{format_size(size)} on {on}"
             raise refusal(found, f"expected: what fits in its {format_size(room)}", (*at, "size"))

@@ -7,7 +7,8 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from ...model.files.description import Spec, refusal
-from .program_steps import AnyStep, DropCacheStep
+from ..programs import AnyStep
+from ..programs.remount import DropCacheStep
 
 
 class ProgramsSpec(Spec):

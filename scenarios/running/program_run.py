@@ -18,14 +18,14 @@ from ...model.process.operations import execute
 from ...model.process.process import IN_MEMORY, Phase, Process
 from ...model.programs.copying import Tree
 from ...model.statistics.usage import PROGRAM, SATURATED, Usage
-from ..description.program_steps import DropCacheStep, Step
 from ..description.programs import ProgramsSpec
 from ..machine.machine import BuiltMachine
+from ..programs import Step
+from ..programs.remount import DropCacheStep
+from ..programs.step import Job, Ran, Setting
 from .base.looks import PhaseLooks
 from .base.run import Run
-from .base.sample import Sample, step_bytes
-from .program_jobs import Job, Setting, plan
-from .program_reports import Ran, program_report
+from .base.sample import Sample
 
 _ISSUERS = 1000
 _ISSUERS_EACH = 64
@@ -36,14 +36,13 @@ _STUCK_S = 1000.0
 class _Stage:
     """A step while it is run: what its processes are made from, and what is known of them."""
 
-    __slots__ = ("expected", "make", "moved", "on", "processes", "reads", "setting", "spans", "step")
+    __slots__ = ("expected", "moved", "on", "processes", "reads", "setting", "spans", "step")
 
     def __init__(self, step: Step, on: str, setting: Setting, expected: float) -> None:
         self.step = step
         self.on = on
         self.setting = setting
         self.expected = expected
-        self.make = plan(step, setting)
         self.processes: list[Process] = []
         self.reads: list[Callable[[list[Phase]], dict[str, float]]] = []
         self.spans: list[float] = []
@@ -187,12 +186,12 @@ class ProgramRun(Run):
 
     def _share_of(self, step: Step) -> float:
         """About how many bytes a process of a step moves in this run."""
-        return step_bytes(step, self.machine.scenario.machine.memory) / self.scale
+        return step.moved_bytes(self.machine.scenario.machine.memory) / self.scale
 
     def _ready(self, stage: _Stage, number: int) -> Callable[[], Any]:
         """Prepare what a process does in a step; what starts it gives the event of its end."""
         on = stage.on
-        job, figures = stage.make()
+        job, figures = stage.step.job(stage.setting)
         stage.moved += job.file_bytes
         self._prepare(job, on, number)
         process = self._process(job.on or on, number, 0)
@@ -212,7 +211,7 @@ class ProgramRun(Run):
         first, title = stage.processes[0], stage.step.title
         seconds, cpu_s = self.figures[f"{title}.seconds"], first.cpu_s * self.scale
         ran = Ran(stage.setting, first.phases, seconds, cpu_s, self.machine.scenario.machine.name, stage.on)
-        self.reports[title] = program_report(stage.step, ran)
+        self.reports[title] = stage.step.report(ran)
 
     def _guard(self, title: str, over: Any) -> Generator[Any, Any, None]:
         """Give up a step in which no program and no disk does anything any more."""

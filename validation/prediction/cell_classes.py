@@ -12,16 +12,19 @@ from types import MappingProxyType
 from typing import Literal
 
 from ...calibration.study.cell import Cell
-from ...calibration.study.figures import Dimension, dimension_of_unit
+from ...calibration.study.figures import dimension_of_unit
 from ...calibration.study.runs import RunBuilder
 from ...calibration.study.study import StudySpec
 from ...model.layouts import LEVELS
 from ...scenarios.description.any_workload import IdleSpec, LoadsSpec
 from ...scenarios.description.fio_jobs import FioSpec
-from ...scenarios.description.program_steps import CopyFileStep, DropCacheStep, Step, TiobenchStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import DdSpec, LoadSpec
+from ...scenarios.programs import Step
+from ...scenarios.programs.remount import DropCacheStep
+from ...scenarios.programs.step import Dimension
+from ...scenarios.programs.tiobench import TiobenchStep
 
 Access = Literal["sequential read", "sequential write", "random read", "random write"]
 Mix = Mapping[Access, float]
@@ -77,31 +80,14 @@ COPY_FILES = _kind("files, copying", read=0.5, write=0.5)
 CHANGE_FILES = _kind("files, changing", rand_read=0.5, rand_write=0.5)
 CREATE_FILES = _kind("files, creating and deleting", rand_write=1.0)
 
-_BONNIE = {
-    "putc": CHARACTERS,
-    "getc": CHARACTERS,
-    "write": SEQUENTIAL_WRITE,
-    "rewrite": REWRITE,
-    "read": SEQUENTIAL_READ,
-    "seeks": RANDOM_READ,
+_KINDS = {
+    kind.name: kind
+    for kind in (
+        *(SEQUENTIAL_READ, SEQUENTIAL_WRITE, RANDOM_READ, RANDOM_WRITE, REWRITE, WHOLE_BENCHMARK, CHARACTERS),
+        *(READ_FILES, WRITE_FILES, COPY_FILES, CHANGE_FILES, CREATE_FILES),
+    )
 }
-_POSTMARK = {"create": WRITE_FILES, "delete": CREATE_FILES}
-"""Everything else of it is transactions for the most part."""
-_PROGRAMS = {
-    "bonnie": WHOLE_BENCHMARK,
-    "bonnie++": WHOLE_BENCHMARK,
-    "tiobench": WHOLE_BENCHMARK,
-    "iozone": WHOLE_BENCHMARK,
-    "postmark": CHANGE_FILES,
-    "dd": SEQUENTIAL_WRITE,
-    "read": SEQUENTIAL_READ,
-    "cp": SEQUENTIAL_WRITE,
-    "tar-x": WRITE_FILES,
-    "cp-r": COPY_FILES,
-    "tar-c": READ_FILES,
-    "tar-pipe": WRITE_FILES,
-}
-"""Kinds of programs as a whole; what they read from another device is not counted."""
+"""Kinds by what a program says that it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,25 +256,7 @@ def _of_program(cell: Cell, scenario: ScenarioSpec, workload: ProgramsSpec, mach
 def _figure_kind(step: Step, figure: str) -> FigureKind:
     if figure == "cpu" or figure.endswith(_CPU_FIGURES):
         return CPU_SHARE
-    program = step.program
-    if figure in _WHOLE:
-        if isinstance(step, CopyFileStep) and step.source is not None and step.source == step.on:
-            return REWRITE
-        return _PROGRAMS[program]
-    phase = figure.rpartition("_")[0]
-    if program == "postmark":
-        return _POSTMARK.get(phase, CHANGE_FILES)
-    if program in ("bonnie", "bonnie++"):
-        return _BONNIE.get(phase, READ_FILES if phase.startswith("stat") else CREATE_FILES)
-    return _phase_kind(phase)
-
-
-def _phase_kind(phase: str) -> FigureKind:
-    """Of tiobench and iozone, whose phases are called after what they do."""
-    random = "rand" in phase or phase.startswith(("mixed", "stride", "backward", "bkwd"))
-    if "write" in phase:
-        return RANDOM_WRITE if random else SEQUENTIAL_WRITE
-    return RANDOM_READ if random else SEQUENTIAL_READ
+    return _KINDS[step.access("" if figure in _WHOLE else figure.rpartition("_")[0])]
 
 
 def _load_kind(load: LoadSpec) -> FigureKind:

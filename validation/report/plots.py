@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...calibration.study.figures import Dimension, dimension_of_unit
+from ...calibration.study.figures import dimension_of_unit
 from ...scenarios.pictures.style import FEW, GREY, MARKED, NARROW, PALE, bare, series, styled
+from ...scenarios.programs.step import Dimension
 from ..prediction.baseline_comparison import GROUPINGS, Judged, grouped, matches
 from ..prediction.comparison import INTERVAL
 from ..prediction.proportion import Proportion

@@ -5,36 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ....model.programs.iozone import Iozone
 from ...description.devices import Devices
 from ...description.file_systems import LEAST_BYTES
 from ...description.machine import LEAST_MEMORY
-from ...description.program_steps import (
-    BonniePlusPlusStep,
-    BonnieStep,
-    DropCacheStep,
-    IozoneStep,
-    PostMarkStep,
-    Step,
-    TiobenchStep,
-    TreeSpec,
-    WriteFileStep,
-)
 from ...description.programs import ProgramsSpec
 from ...description.scenario import ScenarioSpec
 from .supply import supply
 
-_FILE_BYTES = 32 * 1024
-"""A small file is as much to simulate as this many bytes of a large one."""
-_RECORD_BYTES = 32 * 1024
-"""The same of a record that does not follow the one before."""
 _CACHES = 16
 """The caches of drives and controllers are not scaled. The files of each step are at least this many times their sum,
 so that what caches take in or give again is as small a part of them."""
-_MOST_POSTMARK = 8
-"""With fewer files the metadata of all of them stay in memory, which those of the whole pool do not."""
-_PASSES = 6
-"""A bonnie writes its file three times and reads it three times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +95,11 @@ def _scale(sample: Sample, scenarios: Iterable[ScenarioSpec]) -> int:
     for scenario in scenarios:
         workload, machine = scenario.workload, scenario.machine
         assert isinstance(workload, ProgramsSpec)
-        moved = workload.processes * sum(step_bytes(step, machine.memory) for step in workload.steps)
+        moved = workload.processes * sum(step.moved_bytes(machine.memory) for step in workload.steps)
         wanted = max(wanted, moved / sample.program_bytes)
         memory = machine.memory - machine.resident
         most = min(most, most_scale(scenario), memory // sample.least_memory_bytes, _most_beside_caches(scenario))
-        if any(isinstance(step, PostMarkStep) for step in workload.steps):
-            most = min(most, _MOST_POSTMARK)
+        most = min(most, *(step.most_scale for step in workload.steps))
     scale = 1
     while scale < wanted and 2 * scale <= most:
         scale *= 2
@@ -134,47 +113,8 @@ def _most_beside_caches(scenario: ScenarioSpec) -> float:
     most = float("inf")
     for step in workload.steps:
         system = scenario.file_systems.get(step.on or next(iter(scenario.file_systems)))
-        data = workload.processes * _data(step, scenario.machine.memory)
+        data = workload.processes * step.data_bytes(scenario.machine.memory)
         caches = 0.0 if system is None else supply(scenario, [system.on], "write").cache_bytes
         if caches and data:
             most = min(most, data / (_CACHES * caches))
     return most
-
-
-def _data(step: Step, memory: int) -> int:
-    """Bytes of the files that a process of a step writes or reads, each once."""
-    if isinstance(step, DropCacheStep):
-        return 0
-    if isinstance(step, PostMarkStep):
-        return step.number * (step.low + step.high) // 2
-    if isinstance(step, BonniePlusPlusStep):
-        return step.size or 2 * memory
-    if isinstance(step, BonnieStep):
-        return step.size * step.files
-    size = getattr(step, "size", None)
-    return int(size) if size is not None else int(getattr(step, "tree", TreeSpec()).bytes)
-
-
-def step_bytes(step: Step, memory: int) -> int:
-    """What a process of a step moves, about."""
-    if isinstance(step, BonnieStep):
-        return _PASSES * step.size * step.files
-    if isinstance(step, BonniePlusPlusStep):
-        return _PASSES * (step.size or 2 * memory)
-    if isinstance(step, PostMarkStep):
-        return (step.number + step.transactions) * (step.low + step.high) // 2
-    if isinstance(step, TiobenchStep):
-        return 2 * step.size
-    if isinstance(step, IozoneStep):
-        scattered = len(Iozone.scattered)
-        each = max(step.record, _RECORD_BYTES)
-        return (len(Iozone.phases) - scattered) * step.size + scattered * step.size // step.record * each
-    if isinstance(step, DropCacheStep):
-        return 0
-    if isinstance(step, WriteFileStep) and step.oflag is not None:
-        return step.size // step.block_size * max(step.block_size, _RECORD_BYTES)
-    size = getattr(step, "size", None)
-    if size is not None:
-        return int(size)
-    tree = getattr(step, "tree", TreeSpec())
-    return int(tree.bytes + tree.files * _FILE_BYTES)

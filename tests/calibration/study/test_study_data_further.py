@@ -9,8 +9,8 @@ import pytest
 
 from raidsim.calibration.study.study import StudySpec, load_study
 from raidsim.model.programs.linux_tree import linux_2_6_13
-from raidsim.scenarios.description.program_steps import ArchiveStep
 from raidsim.scenarios.description.programs import ProgramsSpec
+from raidsim.scenarios.programs.tar_c import ArchiveStep
 
 FURTHER = ("mblack-2001", "hedrick-2001", "hedrick-2002", "ostergaard-1999", "larsen-2003", "dpt-1999")
 TIOBENCH = """
