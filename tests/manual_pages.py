@@ -18,7 +18,10 @@ from raidsim.cli.main import main
 
 ROOT = Path(raidsim.__file__).parent
 DOCS = ROOT / "docs"
-PROGRESS = re.compile(r".*: (\d+ of \d+|\d+ %|.*, .*) \(\d+ s\)")
+PROGRESS = re.compile(
+    r".*: ((\d+ of \d+|\d+ %|.*, .*) \(\d+ s(, about \d+ s left)?\)"
+    r"|[\d,]+ of [\d,]+ runs \(\d+ %\), .* passed, .* left)"
+)
 """What a command says on stderr every ten seconds; a slow computer gets to see it, a fast one does not."""
 ELIDED = "..."
 """A line of a page that stands for any number of lines."""

@@ -10,7 +10,9 @@ import pytest
 
 from raidsim.api.run import run
 from raidsim.api.scenario import Scenario
-from raidsim.api.support import progress
+from raidsim.api.support import progress, run_progress
+from raidsim.calibration.simulation.run_times import RunTimes
+from raidsim.tests.manual_pages import lines
 
 
 def watchers() -> list[threading.Thread]:
@@ -37,6 +39,27 @@ def test_long_work_is_told_in_percent(capsys: pytest.CaptureFixture[str], monkey
     out, err = capsys.readouterr()
     assert out == ""
     assert "working: 25 % (0 s, about " in err
+
+
+def test_pages_are_compared_without_any_progress(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects the manual's examples on slow computers: each kind of line that says how far work is, is left out."""
+    monkeypatch.setattr(progress, "_EVERY_S", 0.0)
+    monkeypatch.setattr(run_progress, "_EVERY_S", 0.0)
+    with progress.progress_bar("figures") as told:
+        told(0, 3)
+        told(2, 3)
+    with progress.progress_text("aging") as doing:
+        doing("run 3")
+    with progress.progress_share("working") as follow:
+        follow(lambda: 0.25)
+        time.sleep(0.05)
+    with run_progress.runs_progress("predicting") as runs:
+        runs.update(1, 2000, RunTimes({}, 1))
+    said = capsys.readouterr().err
+    assert said.count("\n") >= 4
+    assert lines(said) == []
 
 
 def test_work_that_fails_ends_its_progress() -> None:
