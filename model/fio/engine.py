@@ -15,6 +15,7 @@ from ..core.signal import Signal
 from ..programs.fio.timing import FioTiming
 from ..tasks.cpu import Account
 from ..tasks.host import Host
+from ..tasks.io_call_price import IoEngine, submission
 from ..tasks.lock import Lock
 from .files import CachedFile, DirectFile, FioFile
 from .statistics import FioCompletions, FioStatistics
@@ -68,6 +69,7 @@ class FioEngine(Account):
         "_host",
         "_is_async",
         "_outstanding",
+        "_pages",
         "_passed_ahead_s",
         "_passing_s",
         "_position",
@@ -100,15 +102,17 @@ class FioEngine(Account):
         self._timing = timing
         self.completions = completions
         prices = host.prices
-        call_s = prices.uring_call_s if timing.engine == "io_uring" else prices.read_call_s
-        self._call_s = call_s
-        self._submit_s = call_s + prices.bio_s
+        engine_name: IoEngine = "io_uring" if timing.engine == "io_uring" else "libaio"
+        costs = submission(prices, engine_name, timing.fixed_buffers)
+        self._pages = costs.pages
+        self._call_s = costs.call_s
+        self._submit_s = costs.submit_s
         self._reap_s = 0.0
         self._seeks = timing.engine == "sync"
         self._position: dict[DirectFile, int] = {}
         self._user_s = min(USER_S, self._submit_s)
         self._is_async = timing.kind == "async"
-        self._switch_s = prices.switch_s
+        self._switch_s = costs.wake_s
         # Buffered I/O is complete when it is submitted: taking its completion is a call that wakes nobody.
         self._cached_s = 0.0 if timing.direct else prices.file_read_s
         spreads = any(queue.spreads for file in files if isinstance(file, DirectFile) for queue in file.queues)
@@ -159,6 +163,9 @@ class FioEngine(Account):
         # its last I/Os took, and the difference afterwards.
         ahead = max(0.0, count * self._passing_s - self._passed_ahead_s)
         seconds = count * self._submit_s + ahead
+        pages = self._pages
+        for _, op, _, size, _ in queued:
+            seconds += pages.submission_s(op, size)
         statistics.user_s += count * self._user_s
         statistics.system_s += seconds - count * self._user_s
         self.cpu_s += seconds
@@ -281,6 +288,9 @@ class FioEngine(Account):
             self._finished = []
         self._outstanding -= len(taken)
         self._spend(len(taken) * (self._cached_s + self._reap_s))
+        if self._timing.direct:
+            for request in taken:
+                self._spend(self._pages.completion_s(request.op, request.size))
         now, statistics = self.now, self.statistics
         statistics.completed(len(taken))
         directions = statistics.directions

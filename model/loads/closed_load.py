@@ -16,6 +16,7 @@ from ..core.errors import ModelError
 from ..core.request import Request
 from ..tasks.cpu import Cpu
 from ..tasks.host import Host
+from ..tasks.io_call_price import NO_PAGES, PageCosts
 from .direct_load import DirectLoad, LoadIo, core_of
 
 AIO_PLUG_THRESHOLD: Final = 2
@@ -36,6 +37,8 @@ class ClosedLoad(DirectLoad):
         I/Os per io_submit (iodepth_batch_submit): the thread plugs its submissions if there are more than two.
     submit_s, complete_s
         CPU time (s) to submit an I/O, and to take its completion; nothing if it is complete inside its submission.
+    pages
+        What the size of an I/O adds to both; what it adds to the completion is spent when the thread takes that.
     wake_s
         CPU time (s) to be woken by a completion, when the program has nothing else to do.
     cpu
@@ -54,6 +57,7 @@ class ClosedLoad(DirectLoad):
         "_host",
         "_outstanding",
         "_reaped",
+        "_released_s",
         "_running",
         "_spun_s",
         "_submit_s",
@@ -91,6 +95,7 @@ class ClosedLoad(DirectLoad):
         fsync: int = 0,
         independent: bool = False,
         begin_s: float = 0.0,
+        pages: PageCosts = NO_PAGES,
     ) -> None:
         super().__init__(
             engine,
@@ -105,6 +110,7 @@ class ClosedLoad(DirectLoad):
             ios=ios,
             fsync=fsync,
             independent=independent,
+            pages=pages,
         )
         self._syncing = False
         if depth < 1 or batch < 1:
@@ -116,7 +122,7 @@ class ClosedLoad(DirectLoad):
         self._submit_s = submit_s
         self._complete_s = complete_s
         self._wake_s = wake_s
-        self._woken_s = self._spun_s = 0.0
+        self._woken_s = self._spun_s = self._released_s = 0.0
         self._cpu = cpu if submit_s or complete_s else None
         self._core = core_of(issuer, device, cpu)
         self._host = host
@@ -175,10 +181,13 @@ class ClosedLoad(DirectLoad):
         wanted = len(self._wanted)
         if not self._thinks:
             wanted += len(taken)
-        submit_s = 0.0 if self._stopped else self._submit_s * min(self.batch, wanted)
-        seconds = self._reaped * self._complete_s + self._woken_s + self._spun_s + submit_s
+        submit_s = 0.0
+        if not self._stopped:
+            count = min(self.batch, wanted)
+            submit_s = self._submit_s * count + self._pages_ahead_s(count)
+        seconds = self._reaped * self._complete_s + self._released_s + self._woken_s + self._spun_s + submit_s
         self._reaped = 0
-        self._woken_s = self._spun_s = 0.0
+        self._woken_s = self._spun_s = self._released_s = 0.0
         self._submitting_s = submit_s
         self._cpu.run_then(seconds, self._core, self._worked)
 
@@ -243,6 +252,7 @@ class ClosedLoad(DirectLoad):
             self._take(request, self._engine._now)
         else:
             self._finished.append(request)
+            self._released_s += self._pages.completion_s(request.op, request.size)
             if self._host is None or request.issuer not in self._host.computing:
                 self._reaped += 1
         self._run()

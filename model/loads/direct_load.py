@@ -12,6 +12,7 @@ latencies that fio prints (slat, clat) are parts of it: until the device has the
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from itertools import repeat
 from typing import Final
@@ -23,6 +24,7 @@ from ..core.request import DIRECT, READ, WAITED, WRITE, Completion, Request
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import Cpu
 from ..tasks.host import SleepingThread
+from ..tasks.io_call_price import NO_PAGES, PageCosts
 from .user_threads import UserThreads
 
 BLOCK: Final = 4096
@@ -75,6 +77,8 @@ class DirectLoad(Completion):
     independent
         If true, the I/Os come from independent users, each with a thread that waits until its I/O is complete. If
         false, one thread submits all of them, as in fio, and submits nothing while md or the block layer blocks it.
+    pages
+        What the size of an I/O adds to the CPU time of the program.
 
     Attributes
     ----------
@@ -89,9 +93,12 @@ class DirectLoad(Completion):
     __slots__ = (
         "_asleep",
         "_device",
+        "_drawn",
         "_engine",
         "_fsync",
         "_ios",
+        "_one_size",
+        "_pages",
         "_plugs",
         "_random",
         "_sequential",
@@ -129,6 +136,7 @@ class DirectLoad(Completion):
         ios: Iterator[tuple[int, int, int]] | None = None,
         fsync: int = 0,
         independent: bool = False,
+        pages: PageCosts = NO_PAGES,
     ) -> None:
         self.span = device.capacity - start if span is None else span
         if size < 1 or start < 0 or self.span < size or start + self.span > device.capacity:
@@ -148,6 +156,10 @@ class DirectLoad(Completion):
         self.name = name
         self._random = engine.streams.generator(name)
         self._ios = zip(self._draw_ops(), self._draw_places(), repeat(size), strict=False) if ios is None else ios
+        self._one_size = ios is None
+        # I/Os that are drawn and not submitted.
+        self._drawn: deque[tuple[int, int, int]] = deque()
+        self._pages = pages
         self._stopped = self._asleep = False
         self._fsync = fsync
         self._unsynced = 0
@@ -188,8 +200,25 @@ class DirectLoad(Completion):
             yield from (start + size * self._random.integers(0, count, BLOCK)).tolist()
 
     def _next(self) -> LoadIo:
-        op, place, size = next(self._ios)
+        drawn = self._drawn
+        op, place, size = drawn.popleft() if drawn else next(self._ios)
         return LoadIo(op, place, size, self, self._stream, DIRECT if op else WAITED)
+
+    def _pages_ahead_s(self, count: int) -> float:
+        """CPU time (s) that the size of the next `count` I/Os adds to their submission."""
+        pages = self._pages
+        if self._one_size:
+            return count * pages.submission_s(READ, self.size)
+        if not pages.pin_s and not pages.bio_s:
+            return 0.0
+        drawn = self._drawn
+        seconds = 0.0
+        for at in range(count):
+            if at == len(drawn):
+                drawn.append(next(self._ios))
+            op, _, size = drawn[at]
+            seconds += pages.submission_s(op, size)
+        return seconds
 
     def _submit(self, wanted: float) -> None:
         """Submit the next I/O, which the program has wanted since then (s)."""

@@ -11,6 +11,7 @@ from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.request import Request
 from ..tasks.cpu import Cpu
+from ..tasks.io_call_price import NO_PAGES, PageCosts
 from .direct_load import BLOCK, DirectLoad, LoadIo, core_of
 
 
@@ -31,6 +32,8 @@ class OpenLoad(DirectLoad):
         I/O.
     submit_s, complete_s
         CPU time (s) of the thread to submit an I/O, and to be woken for its completion and take it.
+    pages
+        What the size of an I/O adds to both.
     cpu
         What that time is spent on. None if an I/O costs no CPU time.
     begin_s
@@ -76,6 +79,7 @@ class OpenLoad(DirectLoad):
         fsync: int = 0,
         independent: bool = False,
         begin_s: float = 0.0,
+        pages: PageCosts = NO_PAGES,
     ) -> None:
         super().__init__(
             engine,
@@ -90,6 +94,7 @@ class OpenLoad(DirectLoad):
             ios=ios,
             fsync=fsync,
             independent=independent,
+            pages=pages,
         )
         if not iops > 0:
             raise ModelError(f"{name}: {iops} I/Os a second; more than 0")
@@ -126,7 +131,7 @@ class OpenLoad(DirectLoad):
             if self._cpu is not None and self._submit_s:
                 if not self._works:
                     self._works = self._users is None
-                    self._cpu.run_then(self._submit_s, self._core, self._submits)
+                    self._cpu.run_then(self._submit_s + self._pages_ahead_s(1), self._core, self._submits)
                 return
             self._send()
 
@@ -152,5 +157,6 @@ class OpenLoad(DirectLoad):
         assert isinstance(request, LoadIo)
         now = self._engine._now
         if self._cpu is not None and self._complete_s:
-            now = self._cpu.spend(self._complete_s, self._core)
+            seconds = self._complete_s + self._pages.completion_s(request.op, request.size)
+            now = self._cpu.spend(seconds, self._core)
         self._count(request, now)

@@ -15,6 +15,7 @@ from ..core.device import Device
 from ..core.engine import Engine
 from ..tasks.cpu import Cpu
 from ..tasks.host import Host
+from ..tasks.io_call_price import NO_PAGES, PageCosts
 from .closed_load import ClosedLoad
 
 
@@ -56,6 +57,7 @@ class ThinkingLoad(ClosedLoad):
         fsync: int = 0,
         independent: bool = True,
         begin_s: float = 0.0,
+        pages: PageCosts = NO_PAGES,
     ) -> None:
         super().__init__(
             engine,
@@ -78,6 +80,7 @@ class ThinkingLoad(ClosedLoad):
             fsync=fsync,
             independent=independent,
             begin_s=begin_s,
+            pages=pages,
         )
         self._think = think
         self._thinks = True

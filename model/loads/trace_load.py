@@ -20,6 +20,7 @@ from ..core.errors import ModelError
 from ..core.request import ASYNC, DIRECT, FLUSH, READ, TRIM, WAITED, WRITE, Request
 from ..tasks.cpu import Cpu
 from ..tasks.host import Host
+from ..tasks.io_call_price import NO_PAGES, PageCosts
 from .closed_load import ClosedLoad
 from .direct_load import DirectLoad, LoadIo, core_of
 from .trace_ios import TraceCursor, TraceIos
@@ -110,10 +111,13 @@ class TimedTrace(DirectLoad):
         submit_s: float = 0.0,
         complete_s: float = 0.0,
         cpu: Cpu | None = None,
+        pages: PageCosts = NO_PAGES,
     ) -> None:
         if not speedup > 0 or most_behind < 1:
             raise ModelError(f"{name}: speedup {speedup}, most_behind {most_behind}; more than 0")
-        super().__init__(engine, device, size=SECTOR, issuer=issuer, name=name, ios=iter(()), independent=True)
+        super().__init__(
+            engine, device, size=SECTOR, issuer=issuer, name=name, ios=iter(()), independent=True, pages=pages
+        )
         self._cursor = TraceCursor(records)
         self._speedup = speedup
         self._most_behind = most_behind
@@ -183,7 +187,7 @@ class TimedTrace(DirectLoad):
         io = self._next()
         io.wanted = due if due < now else now
         self._coming.append(io)
-        self._cpu.run_then(self._submit_s, self._core, self._send)
+        self._cpu.run_then(self._submit_s + self._pages.submission_s(io.op, io.size), self._core, self._send)
 
     def _send(self, _: Any) -> None:
         """The CPU has submitted an I/O."""
@@ -206,7 +210,8 @@ class TimedTrace(DirectLoad):
         assert isinstance(request, LoadIo)
         now = self._engine._now
         if self._cpu is not None and self._complete_s:
-            now = self._cpu.spend(self._complete_s, self._core)
+            seconds = self._complete_s + self._pages.completion_s(request.op, request.size)
+            now = self._cpu.spend(seconds, self._core)
         self._count(request, now)
         self.completed += 1
         if self.on_ended is not None:
@@ -229,7 +234,7 @@ class ClosedTrace(ClosedLoad):
 
     Parameters
     ----------
-    engine, device, depth, issuer, name, submit_s, wake_s, cpu, host
+    engine, device, depth, issuer, name, submit_s, wake_s, cpu, host, pages
         As of :class:`.closed_load.ClosedLoad`.
     records
         The I/Os, within the device; their times have no say.
@@ -263,6 +268,7 @@ class ClosedTrace(ClosedLoad):
         wake_s: float = 0.0,
         cpu: Cpu | None = None,
         host: Host | None = None,
+        pages: PageCosts = NO_PAGES,
     ) -> None:
         super().__init__(
             engine,
@@ -276,6 +282,7 @@ class ClosedTrace(ClosedLoad):
             wake_s=wake_s,
             cpu=cpu,
             host=host,
+            pages=pages,
         )
         self._cursor = TraceCursor(records)
         self._counted = counted
@@ -292,6 +299,11 @@ class ClosedTrace(ClosedLoad):
         """Send no more I/Os; those under way complete, and then it is finished."""
         super().stop()
         self._finish()
+
+    def _pages_ahead_s(self, count: int) -> float:
+        """Of the I/O at which the trace stands: one is submitted at a time."""
+        cursor = self._cursor
+        return 0.0 if cursor.ended else self._pages.submission_s(cursor.op, cursor.size)
 
     def _next(self) -> LoadIo:
         cursor = self._cursor

@@ -51,6 +51,9 @@ class Prices:
     """One I/O of a program through io_uring, where `read_call_s` is one through a call of its own or io_submit."""
     cache_bytes: float = 0.0
     """What the cache of a core holds, in which the buffer of a program may stay; 0 where no buffer does."""
+    pin_s: float = 0.0
+    unpin_s: float = 0.0
+    """One page of a program's buffer for direct I/O: pinned, put into a bio and mapped for DMA; and released again."""
 
     def scaled(self, factor: float) -> Prices:
         """The same work on a CPU or a kernel that needs `factor` times as long."""
@@ -221,6 +224,18 @@ class NotedPrices:
         """See :class:`Prices`."""
         self._noted |= 1 << 19
         return self._prices.cache_bytes
+
+    @property
+    def pin_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 20
+        return self._prices.pin_s
+
+    @property
+    def unpin_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 21
+        return self._prices.unpin_s
 
 
 UNPAID = NotedPrices(FREE)

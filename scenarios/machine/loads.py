@@ -118,7 +118,7 @@ def _job(
     cost: dict[str, Any]
     if iops is not None:
         gaps = _gaps(engine, workload, name, number, iops)
-        cost = {"submit_s": costs.submit_s, "complete_s": costs.wake_s, "cpu": host.cpu}
+        cost = {"submit_s": costs.submit_s, "complete_s": costs.wake_s, "cpu": host.cpu, "pages": costs.pages}
         return OpenLoad(engine, target, iops=iops, gaps=gaps, **cost, **common)
     cost = {
         "depth": workload.depth,
@@ -126,6 +126,7 @@ def _job(
         "wake_s": costs.wake_s,
         "cpu": host.cpu,
         "host": host,
+        "pages": costs.pages,
     }
     if not workload.think_time:
         return ClosedLoad(engine, target, **common, **cost)

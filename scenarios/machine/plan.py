@@ -20,6 +20,7 @@ from ...model.solid_state.spec import SolidStateSpec
 from ...model.tasks.prices import Prices
 from ..description.devices import Devices
 from ..description.file_systems import FileSystemSpec
+from ..description.machine import ControllerInstance
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.tuning import dirty_limits
@@ -209,7 +210,9 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
         yield from array_parts(scenario, known, name, layout, lambda on: device_parts(planning, on), serviced=serviced)
 
 
-def disk_plan(planning: Planning, name: str, cache: bool | None = None) -> DiskPlan:
+def disk_plan(
+    planning: Planning, name: str, cache: bool | None = None, controlling: ControllerInstance | None = None
+) -> DiskPlan:
     """A drive of a machine on its cable.
 
     Parameters
@@ -221,6 +224,8 @@ def disk_plan(planning: Planning, name: str, cache: bool | None = None) -> DiskP
     cache
         What the firmware in front of it makes of a hard disk's write cache, unless the scenario sets it itself; None:
         as it is shipped.
+    controlling
+        The controller whose port it is at, if it is at one.
     """
     machine = planning.scenario.machine
     instance = machine.drives[name]
@@ -230,6 +235,8 @@ def disk_plan(planning: Planning, name: str, cache: bool | None = None) -> DiskP
     spec = instance.spec()
     if cache is not None and isinstance(spec, DriveSpec) and "write_cache" not in instance.overrides:
         spec = spec.with_values(write_cache=cache)
+    if controlling is not None:
+        spec = controlling.attached(spec)
     return DiskPlan(name, spec, channel, links, alone, instance.state or "steady")
 
 
@@ -258,7 +265,7 @@ def _volume_parts(planning: Planning, name: str) -> Iterator[Part]:
             made.add(own)
             depth = min(scenario.machine.drives[drive].spec().queue_depth, settings.drive_queue_depth)
             wait_s = 0.0 if settings.gathers_in_turn else settings.destage_wait
-            yield disk_plan(planning, drive, False if settings.drive_cache == "off" else None)
+            yield disk_plan(planning, drive, False if settings.drive_cache == "off" else None, instance)
             if planning.serviced:
                 yield FaultsPlan(drive)
             yield DriveQueuePlan(own, drive, controller, depth, settings.drive_request, wait_s)

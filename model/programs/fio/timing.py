@@ -114,6 +114,8 @@ class FioTiming:
         See there.
     direct
         ``direct``, or not ``buffered``.
+    fixed_buffers
+        ``fixedbufs``: the buffers are registered with io_uring and stay pinned.
     advice
         ``fadvise_hint``: "none", "random", "sequential" or "pattern", which is what the job does.
     invalidate, pre_read
@@ -138,6 +140,7 @@ class FioTiming:
     rates: Rates = Rates()
     thinking: Thinking = Thinking()
     direct: bool = False
+    fixed_buffers: bool = False
     advice: str = "pattern"
     invalidate: bool = True
     pre_read: bool = False
@@ -168,6 +171,7 @@ def timing_of(reader: OptionReader, thread_number: int, smallest: tuple[int, int
         rates=_rates(reader, thread_number, smallest),
         thinking=_thinking(reader),
         direct=direct,
+        fixed_buffers=reader.flag("fixedbufs", False),
         advice=_ADVICE[reader.one_of("fadvise_hint", "1", tuple(_ADVICE))],
         invalidate=reader.flag("invalidate", True),
         pre_read=reader.flag("pre_read", False),

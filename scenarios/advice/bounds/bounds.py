@@ -129,11 +129,8 @@ def _links(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal
         taken = time.controller.host_rate
         text = f"moves {most / 1e6:,.0f} MB/s one way; {time.controller.model} takes {taken / 1e6:,.0f}"
         yield Refusal("links", text, most, taken)
-    rate = time.drive.interface_rate
-    if time.controller is not None:
-        rate = min(rate, time.controller.drive_rate)
     channels = [spec.machine.channels[spec.machine.drives[name].channel].rate for name in spec.arrays[TARGET].members]
-    rate = min(rate, *channels)
+    rate = min(time.drive.interface_rate, *channels)
     per_drive = moved["write"] / time.members
     if not time.writes_back and per_drive > rate:
         text = f"writes {per_drive / 1e6:,.0f} MB/s to each drive; its cable takes {rate / 1e6:,.0f}"

@@ -72,8 +72,8 @@ class DriveTime(ABC):
         devices = Devices.of(spec)
         self.layout: Layout = array.layout([devices.capacity(member) for member in array.members])
         self.members = len(array.members)
-        self.drive = drive
         controlling = spec.machine.controllers[array.controller] if array.controller is not None else None
+        self.drive = drive if controlling is None else controlling.attached(drive)
         self.controller = controlling.spec() if controlling is not None else None
         self.sizes = {op: _sizes(self.load, op) for op in OPS}
         self.shares = {"read": self.load.read_share, "write": 1.0 - self.load.read_share}

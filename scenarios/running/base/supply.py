@@ -15,6 +15,7 @@ from ....model.disk.spec import DriveSpec, mechanics
 from ....model.files.quantities import format_duration
 from ....model.solid_state.spec import SolidStateSpec
 from ...description.devices import Devices
+from ...description.machine import ControllerInstance
 from ...description.scenario import ScenarioSpec
 
 _TOLERANCE = 0.03
@@ -83,14 +84,25 @@ def supply(scenario: ScenarioSpec, targets: Iterable[str], op: str, memory: bool
     return Supply(sum_in_order(part.rate for part in parts), cached)
 
 
-def _of(scenario: ScenarioSpec, devices: Devices, name: str, op: str, counted: set[str]) -> Supply:
-    """What a device gives with drives that are not `counted` yet: a drive gives its time once, to all its slices."""
+def _of(
+    scenario: ScenarioSpec,
+    devices: Devices,
+    name: str,
+    op: str,
+    counted: set[str],
+    controlling: ControllerInstance | None = None,
+) -> Supply:
+    """What a device gives with drives that are not `counted` yet: a drive gives its time once, to all its slices.
+
+    If `controlling` is given, the drive is at a port of it.
+    """
     machine = scenario.machine
     if name in machine.drives:
         if name in counted:
             return Supply(0.0, 0.0)
         counted.add(name)
-        return drive_supply(machine.drives[name].spec(), op)
+        spec = machine.drives[name].spec()
+        return drive_supply(spec if controlling is None else controlling.attached(spec), op)
     if name in scenario.encrypted:
         return _of(scenario, devices, scenario.encrypted[name].on, op, counted)
     if name in scenario.volumes:
@@ -98,11 +110,12 @@ def _of(scenario: ScenarioSpec, devices: Devices, name: str, op: str, counted: s
         rate = sum_in_order(each.rate for each in below)
         return Supply(rate, sum_in_order(each.cache_bytes for each in below))
     array = scenario.arrays[name]
-    members = [_of(scenario, devices, member, op, counted) for member in array.members]
+    controlling = None if array.controller is None else machine.controllers[array.controller]
+    members = [_of(scenario, devices, member, op, counted, controlling) for member in array.members]
     share = data_share(devices, name) if op == "write" else 1.0
     cached = share * sum_in_order(member.cache_bytes for member in members)
-    if array.controller is not None:
-        cached += machine.controllers[array.controller].spec().cache
+    if controlling is not None:
+        cached += controlling.spec().cache
     return Supply(share * sum_in_order(member.rate for member in members), cached)
 
 

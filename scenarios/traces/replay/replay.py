@@ -280,7 +280,7 @@ def replay(
             assert thinks is not None
             return ThinkingTrace(engine, device, records, thinks(), **common)
         costs = submission(host.prices)
-        common |= {"submit_s": costs.submit_s, "cpu": machine.cpu}
+        common |= {"submit_s": costs.submit_s, "cpu": machine.cpu, "pages": costs.pages}
         if options.depth is None:
             return TimedTrace(engine, device, records, speedup=options.speedup, complete_s=costs.wake_s, **common)
         return ClosedTrace(engine, device, records, depth=options.depth, wake_s=costs.wake_s, host=host, **common)
