@@ -9,6 +9,7 @@ from typing import Any
 
 from ..model.core.errors import InputError
 from ..model.drives.catalogue import drive as catalogued
+from ..model.drives.power import power_class
 from ..model.drives.power import watts as drive_watts
 from ..model.files.quantities import parse_fraction, parse_size
 from ..model.layouts import LEVELS, layout_for
@@ -239,7 +240,8 @@ def _power(
         idle, active = drive_watts(spec, 0.0), drive_watts(spec, 1.0)
         if idle is None or active is None:
             return PlannedPower()
-        return PlannedPower(drives * idle, (drives - spares) * active + spares * idle, energy_price)
+        busy, alike = (drives - spares) * active + spares * idle, power_class(spec)
+        return PlannedPower(drives * idle, busy, energy_price, None if alike is None else alike.spread)
     if energy_price is not None:
         raise InputError("--energy-price", "found it without a drive", "expected: --drive MODEL or --watts of a drive")
     return None

@@ -17,6 +17,7 @@ from ...scenarios.designs.room import room
 from ..answer.numbers import COUNT, PERCENT, counted, listed, probability
 from ..answer.tree import Answer, Column, Part, Row, Table, Words, lines
 from .advice_document import room_at_load
+from .power import class_words
 
 _ALL_CERTAIN = ("failures", "capacity", "budget", "rack units", "power", "links")
 """Bounds that are alike in designs that differ by their drives' speed only."""
@@ -212,6 +213,9 @@ def _power_note(advice: Advice) -> str:
     wanted = advice.requirement
     line = f"W: power of {'drives' if wanted.chassis is None else 'drives and chassis'}."
     drives = [each.design.family.drive for each in advice.ranked]
+    classes = {each.model: each.power_class for each in drives}
+    if assumed := class_words({model: each.spread for model, each in classes.items() if each is not None}):
+        line = f"{line} No figure was found {assumed}."
     unknown = dict.fromkeys(each.model for each in drives if each.power(1.0) is None)
     if not unknown:
         return line

@@ -8,6 +8,7 @@ from ...scenarios.advice.endurance import Endurance
 from ...scenarios.designs.capacity import CapacityPlan, PlannedPower
 from ..answer.numbers import PERCENTS, counted, fixed
 from ..answer.tree import Column, Table
+from .power import class_note
 
 _COLUMNS = (
     Column(""),
@@ -67,7 +68,8 @@ def power_words(power: PlannedPower, model: str | None) -> str:
     words = f"power of the drives: {_between(idle, active, 3)} W, {_between(*energy, 0)} kWh a year"
     if cost is not None:
         words += f", which costs {_between(*cost, 0)}"
-    return words if idle == active else f"{words} (idle to busy)"
+    words = words if idle == active else f"{words} (idle to busy)"
+    return words + class_note({} if model is None or power.class_spread is None else {model: power.class_spread})
 
 
 def _between(low: float, high: float, digits: int) -> str:

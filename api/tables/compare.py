@@ -32,7 +32,7 @@ from ..answer.svg import bars
 from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, lines
 from ..support.figures import SPEED, rebuild_time, speed_columns, speed_figures, survived, unit_of
 from .curve import curve_table
-from .power import no_figure
+from .power import class_words, no_figure
 
 _LONG_S = 7 * 86400.0
 """A rebuild that takes longer is worth a warning."""
@@ -301,6 +301,9 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
     missing = tuple(dict.fromkeys(model for each in found.designs if each.power for model in each.power.unknown))
     if missing:
         told.append(f"power: {no_figure(missing)}")
+    assumed = {model: far for each in found.designs if each.power for model, far in each.power.assumed.items()}
+    if assumed:
+        told.append(f"power: no figure was found {class_words(assumed)}")
     if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
         told.append("=: the interval covers 0, so the two are not told apart")
     told += _flash_states([each.design.spec for each in found.designs if each.facts and each.design.spec])

@@ -84,6 +84,8 @@ class PlannedPower:
     ----------
     idle_watts, active_watts
         With all drives idle and all busy (W); None if the catalogue has no figure.
+    class_spread
+        The factor that drives of the class differ by whose power was taken; None if it is the drive's own.
     energy_price
         Price of a kWh; None if nobody asks.
     """
@@ -91,6 +93,7 @@ class PlannedPower:
     idle_watts: float | None = None
     active_watts: float | None = None
     energy_price: float | None = None
+    class_spread: float | None = None
 
     @property
     def kwh_a_year(self) -> tuple[float, float] | None:
@@ -113,6 +116,7 @@ class PlannedPower:
         return {
             "idle_watts": self.idle_watts,
             "active_watts": self.active_watts,
+            "class_spread": self.class_spread,
             "kwh_a_year": None if energy is None else list(energy),
             "cost_a_year": None if cost is None else list(cost),
         }

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from ...model.core.errors import InputError
 from ...model.drives.catalogue import AnyDrive, drive
+from ...model.drives.power import PowerClass, power_class
 from ...model.drives.power import watts as drive_watts
 from ...model.files.description import Spec, refusal
 from ...model.files.description_errors import changed
@@ -52,7 +53,7 @@ class DriveKind(Spec):
     price: float | None = Field(default=None, ge=0)
     """What one costs."""
     watts: float | None = Field(default=None, gt=0)
-    """What one takes (W), idle or busy, in place of the catalogue's `power_idle` and `power_active`."""
+    """What one takes (W), idle or busy, in place of what the catalogue says of it or of its class."""
     overrides: dict[str, Any] = Field(default_factory=dict)
     """Fields of the catalogue's entry that are different."""
 
@@ -77,6 +78,11 @@ class DriveKind(Spec):
     def power(self, busy: float) -> float | None:
         """What one takes (W) at a utilization; None if there is no figure."""
         return drive_watts(self.spec(), busy) if self.watts is None else self.watts
+
+    @property
+    def power_class(self) -> PowerClass | None:
+        """The class whose power is taken for it; None if it has its own."""
+        return power_class(self.spec()) if self.watts is None else None
 
 
 class DriveChoice(DriveKind):

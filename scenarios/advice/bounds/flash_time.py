@@ -17,6 +17,7 @@ Garbage collection only adds to this, so it is left out, as is what the write bu
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 from ....model.core.exact_sums import sum_in_order
@@ -78,8 +79,10 @@ class FlashTime(DriveTime):
 
     @property
     def _program_rate(self) -> float:
-        """Most bytes per second that all dies of a drive program."""
+        """Most bytes per second that all dies of a drive program; without end for memory that takes no time for it."""
         flash = self.flash
+        if not flash.program_time:
+            return math.inf
         rates = [flash.planes * flash.page * flash.bits_per_cell / flash.program_time]
         if flash.slc_cache and flash.slc_program_time:
             rates.append(flash.planes * flash.page / flash.slc_program_time)

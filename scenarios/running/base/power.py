@@ -1,13 +1,15 @@
-"""The power that the drives of a machine take under a load, from their data sheets and their simulated utilization."""
+"""The power that the drives of a machine take under a load, from their data sheets, or those of drives of their class,
+and their simulated utilization.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ....model.core.exact_sums import sum_in_order
-from ....model.drives.power import kwh_a_year, watts
+from ....model.drives.power import kwh_a_year, power_class, watts
 from ....model.statistics.usage import DRIVES, Usage
 from ...description.scenario import ScenarioSpec
 
@@ -25,9 +27,11 @@ class DrivePower:
     idle_watts, active_watts
         With all of them idle, and all of them busy.
     unknown
-        Models for which the catalogue has no figure.
+        Models for which the catalogue has no figure, nor for their class.
     all_unknown
         Whether it has none for any of them.
+    assumed
+        Models that are taken for drives of their class, by the factor that those differ by.
     """
 
     drives: int
@@ -36,6 +40,7 @@ class DrivePower:
     active_watts: float | None
     unknown: tuple[str, ...] = ()
     all_unknown: bool = False
+    assumed: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def kwh_a_year(self) -> float | None:
@@ -51,6 +56,7 @@ class DrivePower:
             "active_watts": self.active_watts,
             "kwh_a_year": self.kwh_a_year,
             "unknown": list(self.unknown),
+            "assumed": dict(self.assumed),
         }
 
 
@@ -67,6 +73,7 @@ def drive_power(spec: ScenarioSpec, usages: Iterable[Usage]) -> DrivePower:
     busy = _busy(usages)
     drives = spec.machine.drives
     specs = {name: instance.spec() for name, instance in drives.items()}
+    classes = {drives[name].model: power_class(each) for name, each in specs.items()}
     missing = [drives[name].model for name, each in specs.items() if watts(each, 0.0) is None]
 
     def together(shares: Mapping[str, float], otherwise: float) -> float | None:
@@ -81,6 +88,7 @@ def drive_power(spec: ScenarioSpec, usages: Iterable[Usage]) -> DrivePower:
         together({}, 1.0),
         tuple(dict.fromkeys(missing)),
         len(missing) == len(specs),
+        {model: each.spread for model, each in classes.items() if each is not None},
     )
 
 

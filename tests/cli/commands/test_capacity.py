@@ -74,7 +74,7 @@ def test_mistakes_are_named(capsys: pytest.CaptureFixture[str], arguments: tuple
 
 
 def test_power_is_counted_or_said_to_be_unknown(capsys: pytest.CaptureFixture[str]) -> None:
-    """From the catalogue, or from --watts, which wins; what the catalogue lacks is not guessed."""
+    """From the catalogue, or from --watts, which wins; what is taken from the drive's class is said to be."""
     known = ("raid10", "8", "--drive", "Intel-S3700-800GB", "--energy-price", "0.3")
     told = json.loads(ran(capsys, *known, "--json")[1])["power"]
     assert (told["idle_watts"], told["active_watts"]) == pytest.approx((5.2, 48))
@@ -82,7 +82,10 @@ def test_power_is_counted_or_said_to_be_unknown(capsys: pytest.CaptureFixture[st
     words = " ".join(ran(capsys, *known)[1].split())
     assert "power of the drives: 5.2 to 48 W, 46 to 421 kWh a year, which costs 14 to 126 (idle to busy)" in words
     assert "power of the drives: 80 W, 701 kWh a year" in ran(capsys, *known[:4], "--watts", "10")[1]
-    assert "power: not known for Exos-10E2400-2400GB" in ran(capsys, "raid5", "4", "--drive", "Exos-10E2400-2400GB")[1]
+    assumed = " ".join(ran(capsys, "raid5", "4", "--drive", "Exos-10E2400-2400GB")[1].split())
+    assert "power of the drives: 15.2 to 31.2 W" in assumed
+    assert "no figure was found of Exos-10E2400-2400GB: as drives of its class take, within a factor of 1.3" in assumed
+    assert "power: not known for RAM-disk" in ran(capsys, "raid5", "4", "--drive", "RAM-disk")[1]
     assert "power" not in ran(capsys, "raid5", "4", "--size", "4TB")[1]
     status, _, err = ran(capsys, "raid5", "4", "--size", "4TB", "--energy-price", "1")
     assert status == 2

@@ -7,31 +7,43 @@ import pytest
 from raidsim.model.core.errors import InputError
 from raidsim.model.disk.spec import DriveSpec
 from raidsim.model.drives.catalogue import drive, drive_names, drive_sources
-from raidsim.model.drives.power import kwh_a_year, watts
+from raidsim.model.drives.power import kwh_a_year, power_class, power_classes, watts
 
-_KNOWN = [name for name in drive_names() if {"power_idle", "power_active"} & drive_sources(name).keys()]
+FIGURES = ("power_idle", "power_active")
+MEMORY = {"RAM-disk", "null-block", "null-block-timer"}
 
 
-@pytest.mark.parametrize("name", _KNOWN)
-def test_figures_of_the_catalogue_are_those_of_such_a_drive(name: str) -> None:
-    """Both figures or none, read from a sheet, idle below busy, and in the range of disks and of flash."""
-    spec, sources = drive(name), drive_sources(name)
+@pytest.mark.parametrize("name", sorted({*drive_names()} - MEMORY))
+def test_every_drive_takes_what_such_a_drive_can(name: str) -> None:
+    """Protects tables without holes: each drive has a power, its own or that of its class, idle below busy, and in the
+    range of disks and of flash.
+    """
+    spec = drive(name)
     low, high = (2.0, 20.0) if isinstance(spec, DriveSpec) else (0.02, 40.0)
-    assert spec.power_idle is not None
-    assert spec.power_active is not None
-    assert low <= spec.power_idle < spec.power_active <= high
-    assert sources["power_idle"].source
-    assert sources["power_active"].source
+    idle, active = watts(spec, 0.0), watts(spec, 1.0)
+    assert idle is not None
+    assert active is not None
+    assert low <= idle < active <= high
+    assert (power_class(spec) is None) == ({*FIGURES} <= drive_sources(name).keys())
 
 
-def test_power_rises_with_utilization_and_is_not_guessed() -> None:
-    """Half as busy takes half of the difference; without both figures there is no power."""
+def test_every_class_has_drives() -> None:
+    """Protects the list from classes that an earlier one hides."""
+    used = {alike.name for name in drive_names() if (alike := power_class(drive(name))) is not None}
+    assert used == {each.name for each in power_classes()}
+
+
+def test_power_rises_with_utilization_and_a_drives_own_figure_counts_before_its_class() -> None:
+    """Half as busy takes half of the difference; what the sheet leaves out is the class's; memory takes none."""
     spec = drive("Intel-S3700-800GB")
     assert [watts(spec, busy) for busy in (0.0, 0.5, 1.0)] == pytest.approx([0.65, 3.325, 6.0])
-    for missing in ("power_idle", "power_active"):
-        assert watts(spec.model_copy(update={missing: None}), 0.5) is None
+    without = {missing: spec.model_copy(update={missing: None}) for missing in FIGURES}
+    assert [watts(without["power_idle"], busy) for busy in (0.0, 1.0)] == [1.0, 6.0]
+    assert [watts(without["power_active"], busy) for busy in (0.0, 1.0)] == [0.65, 4.6]
+    frugal = spec.model_copy(update={"power_idle": None, "power_active": 0.5})
+    assert watts(frugal, 0.0) == watts(frugal, 1.0) == 0.5
+    assert {watts(drive(name), 0.5) for name in MEMORY} == {None}
     assert kwh_a_year(100.0) == pytest.approx(876.6)
-    assert len(_KNOWN) >= 6
 
 
 @pytest.mark.parametrize(

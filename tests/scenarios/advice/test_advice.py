@@ -305,9 +305,12 @@ def test_power_follows_the_catalogue_and_the_utilization() -> None:
 
 
 def test_power_that_is_not_known_is_no_power(easy: Advice) -> None:
-    """Without a figure of the drive there is none of the design, and a limit on power is refused."""
-    assert room(easy.ranked[0].design, easy.requirement).watts is None
+    """A drive without figures takes what its class does; without a class there is no power of the design, and a limit
+    on power is refused.
+    """
+    assert room(easy.ranked[0].design, easy.requirement).watts is not None
+    memory = {**EASY, "drives": [{**EASY["drives"][0], "model": "RAM-disk"}]}
     with pytest.raises(InputError, match=r"drives\[?\.?0\]?\.watts: found no watts, and the catalogue .* expected"):
-        wanted(**EASY, power=100)
+        wanted(**memory, power=100)
     with pytest.raises(InputError, match="rack_units: found no chassis"):
         wanted(**EASY, rack_units=4)

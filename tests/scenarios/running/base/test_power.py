@@ -38,13 +38,22 @@ def test_a_busy_drive_takes_its_active_power_and_an_idle_one_its_idle_power(tmp_
     assert found.kwh_a_year == pytest.approx(8.766 * (11.86 + 7.97), rel=0.01)
 
 
-def test_a_sum_with_a_hole_is_no_sum(tmp_path: Path) -> None:
-    """One drive without figures leaves no power of both, and is named; the override gives it."""
-    hole = powers(tmp_path, second="Exos-10E2400-2400GB")
-    assert (hole.watts, hole.idle_watts, hole.active_watts, hole.kwh_a_year) == (None,) * 4
-    assert hole.unknown == ("Exos-10E2400-2400GB",)
-    assert "power: not known for Exos-10E2400-2400GB" in str(power_line(hole))
-    given = "Exos-10E2400-2400GB, overrides: {power_idle: 4W, power_active: 8W}"
-    assert powers(tmp_path, second=given).idle_watts == pytest.approx(11.97)
-    assert power_line(powers(tmp_path, "Exos-10E2400-2400GB", "Exos-10E2400-2400GB")) is None
+def test_a_drive_without_figures_is_one_of_its_class_and_the_answer_says_so(tmp_path: Path) -> None:
+    """Protects from columns of nothing, and from an assumption that nobody sees; an override is the drive's own."""
+    mixed = powers(tmp_path, second="Exos-10E2400-2400GB")
+    assert mixed.idle_watts == pytest.approx(7.97 + 3.8)
+    assert mixed.assumed == {"Exos-10E2400-2400GB": 1.3}
+    assert "no figure was found of Exos-10E2400-2400GB: as drives of its class" in str(power_line(mixed))
+    given = powers(tmp_path, second="Exos-10E2400-2400GB, overrides: {power_idle: 4W, power_active: 8W}")
+    assert given.idle_watts == pytest.approx(11.97)
+    assert not given.assumed
     assert "power of the 2 drives: 15.9 W" in str(power_line(powers(tmp_path)))
+
+
+def test_a_sum_with_a_hole_is_no_sum(tmp_path: Path) -> None:
+    """Memory has no power of its own: there is no power of it and a disk, and it is named."""
+    hole = powers(tmp_path, second="RAM-disk")
+    assert (hole.watts, hole.idle_watts, hole.active_watts, hole.kwh_a_year) == (None,) * 4
+    assert hole.unknown == ("RAM-disk",)
+    assert "power: not known for RAM-disk" in str(power_line(hole))
+    assert power_line(powers(tmp_path, "RAM-disk", "RAM-disk")) is None
