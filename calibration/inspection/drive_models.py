@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ...model.files.description import Spec
+from ...model.files.description import Rate, Spec
 from ...model.files.description_errors import load_spec
 
 _FILE = Path(__file__).parent / "catalogue" / "drive_models.yaml"
@@ -28,6 +28,25 @@ class KindOfModels(Spec):
     """How the models' names begin."""
 
 
+class RateOfModel(Spec):
+    """At how many bytes per second a model reads in order."""
+
+    value: Rate
+    source: str
+
+
+class Generations(Spec):
+    """Models by their generation of PCI Express, and how fast some read."""
+
+    source: str
+    generations: dict[str, tuple[str, ...]]
+    """What stands in the models' names, by generation ("4.0")."""
+    rates: dict[str, RateOfModel]
+    """By what stands in the model's name."""
+    typical: dict[str, Rate]
+    """Of a generation's fast drives."""
+
+
 class DriveModels(Spec):
     """The kinds; see the file."""
 
@@ -36,6 +55,8 @@ class DriveModels(Spec):
     servers: KindOfModels
     desktops: KindOfModels
     """Models of drives of this kind."""
+    pcie: Generations
+    """Generations of drives with NVMe."""
 
 
 class OldSeagate(NamedTuple):
@@ -46,9 +67,14 @@ class OldSeagate(NamedTuple):
 
 
 @cache
+def _models() -> DriveModels:
+    return load_spec(DriveModels, _FILE)
+
+
+@cache
 def _starts() -> list[tuple[str, Kind]]:
     """All beginnings in capitals, the longest first."""
-    models = load_spec(DriveModels, _FILE)
+    models = _models()
     kinds: tuple[Kind, ...] = ("shingled", "virtual", "servers", "desktops")
     found = [(start.upper(), kind) for kind in kinds for start in getattr(models, kind).starts]
     return sorted(found, key=lambda each: -len(each[0]))
@@ -64,6 +90,25 @@ def kind_of_model(model: str) -> Kind | None:
     """
     said = f" {model.upper()}"
     return next((kind for start, kind in _starts() if f" {start}" in said), None)
+
+
+def read_rate(model: str) -> float | None:
+    """Bytes per second at which a drive with NVMe reads in order: what its model is said to do, else what fast drives of
+    its generation do; None if the model tells neither. The longest words count.
+
+    Examples
+    --------
+    >>> read_rate("Seagate FireCuda 530 ZP4000GM30023"), read_rate("CT2000T700SSD3"), read_rate("NVMe")
+    (7300000000.0, 12000000000.0, None)
+    """
+    said, pcie = model.upper(), _models().pcie
+    rated = [(len(words), rate.value) for words, rate in pcie.rates.items() if words in said]
+    if rated:
+        return max(rated)[1]
+    found = [
+        (len(words), generation) for generation, models in pcie.generations.items() for words in models if words in said
+    ]
+    return pcie.typical[max(found)[1]] if found else None
 
 
 def old_seagate(model: str) -> OldSeagate | None:

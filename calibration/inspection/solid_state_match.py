@@ -1,7 +1,8 @@
 """The catalogue's drive for a solid-state drive that was found: the same model, one of its family, or the nearest.
 
 The nearest is of the same interface, then of the same class: a drive for servers keeps what it has acknowledged over a
-loss of power, and answers a flush about ten times as fast as one for desktops.
+loss of power, and answers a flush about ten times as fast as one for desktops. Then of the nearest rate, as the
+model's name or its generation of PCI Express tells it.
 
 Of a drive of another size than the catalogue's everything goes with the size that does so in a family: flash, dies, the
 cache of one bit per cell, endurance. Controller, channels and the flash's own times stay.
@@ -17,7 +18,7 @@ from ...model.drives.catalogue import drive, solid_state_names
 from ...model.files.quantities import format_size
 from ...model.solid_state.spec import SolidStateSpec
 from .drive_match import SMALLEST, Match, rounded
-from .drive_models import kind_of_model
+from .drive_models import kind_of_model, read_rate
 from .tools.findings import FoundDrive
 
 LARGEST = 2 * 10**14
@@ -25,6 +26,8 @@ LARGEST = 2 * 10**14
 _SAME_SIZE = 0.02
 _CLASSES = {"nvme": "PCIe", "sata": "SATA", "sas": "SAS"}
 """How the catalogue's interfaces begin."""
+_USUAL_RATE = 5e9
+"""Bytes per second of a drive whose model does not tell its generation of PCI Express: between 3.0 and 4.0."""
 _NOT_A_DRIVE = ("mmcblk", "pmem")
 _NO_CABLE = "memory"
 """How the interface of a RAM disk and of a null block device begins: nothing that is plugged in is one."""
@@ -79,7 +82,8 @@ def match_solid_state(found: FoundDrive, at_least: int | None) -> Match | str:
     words = [f"the catalogue's {name} is {'of the same family' if names else 'the nearest solid-state drive'}"]
     if not names:
         kind, sure = _class(found)
-        words.append(f"a drive for {'servers' if kind else 'desktops'}{'' if sure else ', a guess'}")
+        bus = f" with {_bus(base)}" if base.interface.startswith("PCIe") else ""
+        words.append(f"a drive for {'servers' if kind else 'desktops'}{bus}{'' if sure else ', a guess'}")
     if not same_size:
         words.append("flash and dies follow from the capacity")
     return Match(name, overrides, "; ".join(words))
@@ -113,15 +117,26 @@ def _class(found: FoundDrive) -> tuple[bool, bool]:
     return kind == "virtual" or (found.interface is not None and found.interface.value == "virtual"), False
 
 
-def _distance(found: FoundDrive, name: str, size: int | None) -> tuple[bool, bool, bool, float, str]:
-    """First the interface, then the class, then the capacity; memory that is no flash only if nothing else is left."""
+def _distance(found: FoundDrive, name: str, size: int | None) -> tuple[bool, bool, bool, float, float, str]:
+    """First the interface, then the class, the rate over PCI Express, and the capacity; memory that is no flash only if
+    nothing else is left.
+    """
     spec = _catalogue()[name]
     wanted = _CLASSES.get(found.interface.value, "") if found.interface is not None else ""
     if not wanted and found.name.startswith("nvme"):
         wanted = _CLASSES["nvme"]
     other = not spec.interface.startswith(wanted or _CLASSES["sata"])
     servers, _ = _class(found)
-    return other, spec.power_loss_protection != servers, spec.in_place, _ratio(spec.capacity, size), name
+    away = 0.0
+    if spec.interface.startswith("PCIe"):
+        said = read_rate(found.model.value) if found.model is not None else None
+        away = _ratio(min(spec.interface_rate, spec.channels * spec.channel_rate), said or _USUAL_RATE)
+    return other, spec.power_loss_protection != servers, spec.in_place, away, _ratio(spec.capacity, size), name
+
+
+def _bus(spec: SolidStateSpec) -> str:
+    """Bus and generation: "PCIe 4.0"."""
+    return " ".join(spec.interface.split()[:2])
 
 
 def _ratio(one: float, other: float | None) -> float:

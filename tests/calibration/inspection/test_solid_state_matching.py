@@ -33,6 +33,22 @@ def test_every_drive_of_the_catalogue_is_itself(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        ("Seagate FireCuda 530 ZP4000GM30023", {"Samsung-990-PRO-2TB", "Samsung-980-PRO-1TB"}),
+        ("Seagate FireCuda 510 SSD ZP1000GM30001", {"Samsung-970-EVO-Plus-1TB", "WD-SN570-1TB"}),
+        ("Seagate FireCuda 540 ZP2000GM30004", {"Crucial-T700-2TB"}),
+        ("KBG50ZNV512G KIOXIA", {"Samsung-990-EVO-2TB", "Samsung-970-EVO-Plus-1TB", "WD-SN570-1TB"}),
+    ],
+)
+def test_the_nearest_is_about_as_fast(model: str, names: set[str]) -> None:
+    """Protects rates: a drive of another maker is one of its generation of PCI Express, an unknown one is not the
+    fastest of all.
+    """
+    assert matched(model=model, capacity=1000204886016).model in names
+
+
+@pytest.mark.parametrize(
     ("model", "size", "name"),
     [
         ("Samsung SSD 970 EVO Plus 2TB", 2000398934016, "Samsung-970-EVO-Plus-1TB"),

@@ -373,7 +373,7 @@ def test_megacli_with_drives_inside_arrays() -> None:
         ("spi", "SCSI", "scsi"),
         ("ata", "PATA", "ata"),
         ("fc", "FC", "scsi"),
-        ("nvme", "PCIe 3.0 x4 NVMe", "pcie"),
+        ("nvme", "PCIe 4.0 x4 NVMe", "pcie"),
     ],
 )
 def test_lsblk_tells_the_interface_of_a_drive(transport: str, interface: str, port: str) -> None:
