@@ -92,23 +92,25 @@ def kind_of_model(model: str) -> Kind | None:
     return next((kind for start, kind in _starts() if f" {start}" in said), None)
 
 
-def read_rate(model: str) -> float | None:
-    """Bytes per second at which a drive with NVMe reads in order: what its model is said to do, else what fast drives of
-    its generation do; None if the model tells neither. The longest words count.
+def pcie_of_model(model: str) -> tuple[str, float] | None:
+    """Generation of PCI Express of a drive with NVMe, and bytes per second at which it reads in order.
+
+    The rate is what the model is said to do, else what fast drives of the generation do. The longest words in
+    the name count; None if it tells no generation.
 
     Examples
     --------
-    >>> read_rate("Seagate FireCuda 530 ZP4000GM30023"), read_rate("CT2000T700SSD3"), read_rate("NVMe")
-    (7300000000.0, 12000000000.0, None)
+    >>> pcie_of_model("Seagate FireCuda 530 ZP4000GM30023"), pcie_of_model("CT2000T700SSD3"), pcie_of_model("NVMe")
+    (('4.0', 7300000000.0), ('5.0', 12000000000.0), None)
     """
     said, pcie = model.upper(), _models().pcie
+    known = ((words, generation) for generation, models in pcie.generations.items() for words in models)
+    found = [(len(words), generation) for words, generation in known if words in said]
+    if not found:
+        return None
+    generation = max(found)[1]
     rated = [(len(words), rate.value) for words, rate in pcie.rates.items() if words in said]
-    if rated:
-        return max(rated)[1]
-    found = [
-        (len(words), generation) for generation, models in pcie.generations.items() for words in models if words in said
-    ]
-    return pcie.typical[max(found)[1]] if found else None
+    return generation, max(rated)[1] if rated else pcie.typical[generation]
 
 
 def old_seagate(model: str) -> OldSeagate | None:

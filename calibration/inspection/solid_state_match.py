@@ -18,7 +18,7 @@ from ...model.drives.catalogue import drive, solid_state_names
 from ...model.files.quantities import format_size
 from ...model.solid_state.spec import SolidStateSpec
 from .drive_match import SMALLEST, Match, rounded
-from .drive_models import kind_of_model, read_rate
+from .drive_models import kind_of_model, pcie_of_model
 from .tools.findings import FoundDrive
 
 LARGEST = 2 * 10**14
@@ -117,7 +117,7 @@ def _class(found: FoundDrive) -> tuple[bool, bool]:
     return kind == "virtual" or (found.interface is not None and found.interface.value == "virtual"), False
 
 
-def _distance(found: FoundDrive, name: str, size: int | None) -> tuple[bool, bool, bool, float, float, str]:
+def _distance(found: FoundDrive, name: str, size: int | None) -> tuple[bool, bool, bool, bool, float, float, str]:
     """First the interface, then the class, the rate over PCI Express, and the capacity; memory that is no flash only if
     nothing else is left.
     """
@@ -127,11 +127,13 @@ def _distance(found: FoundDrive, name: str, size: int | None) -> tuple[bool, boo
         wanted = _CLASSES["nvme"]
     other = not spec.interface.startswith(wanted or _CLASSES["sata"])
     servers, _ = _class(found)
-    away = 0.0
+    other_pcie, away = False, 0.0
     if spec.interface.startswith("PCIe"):
-        said = read_rate(found.model.value) if found.model is not None else None
-        away = _ratio(min(spec.interface_rate, spec.channels * spec.channel_rate), said or _USUAL_RATE)
-    return other, spec.power_loss_protection != servers, spec.in_place, away, _ratio(spec.capacity, size), name
+        said = pcie_of_model(found.model.value) if found.model is not None else None
+        other_pcie = said is not None and spec.interface.split()[1] != said[0]
+        away = _ratio(min(spec.interface_rate, spec.channels * spec.channel_rate), said[1] if said else _USUAL_RATE)
+    another = spec.power_loss_protection != servers
+    return other, another, spec.in_place, other_pcie, away, _ratio(spec.capacity, size), name
 
 
 def _bus(spec: SolidStateSpec) -> str:
