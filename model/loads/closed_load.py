@@ -144,6 +144,14 @@ class ClosedLoad(DirectLoad):
         """I/Os that are submitted and not complete."""
         return self._outstanding
 
+    def unfinished(self, now: float) -> tuple[int, float]:
+        """I/Os that the program waits for, submitted or not, and the sum of the times since they were wanted (s)."""
+        present, age_s = super().unfinished(now)
+        for wanted in self._wanted:
+            present += 1
+            age_s += now - wanted
+        return present, age_s
+
     def _start(self, _: Any) -> None:
         self._running = False
         now = self._engine._now

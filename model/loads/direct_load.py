@@ -100,8 +100,10 @@ class DirectLoad(Completion):
         "_one_size",
         "_pages",
         "_plugs",
+        "_present",
         "_random",
         "_sequential",
+        "_since",
         "_sleepers",
         "_stopped",
         "_stream",
@@ -163,6 +165,9 @@ class DirectLoad(Completion):
         self._stopped = self._asleep = False
         self._fsync = fsync
         self._unsynced = 0
+        # I/Os that are submitted and not counted, and the sum of the times (s) since when they are wanted.
+        self._present = 0
+        self._since = 0.0
         queues = device.queues()
         # All are of one host, whose sleeping threads they share.
         self._sleepers: dict[int, SleepingThread] = queues[0].sleepers if queues else {}
@@ -177,6 +182,10 @@ class DirectLoad(Completion):
         self.submission_s = 0.0
         self.read_latency = LatencyHistogram()
         self.write_latency = LatencyHistogram()
+
+    def unfinished(self, now: float) -> tuple[int, float]:
+        """I/Os that are submitted and not taken by the program, and the sum of the times since they were wanted (s)."""
+        return self._present, self._present * now - self._since
 
     def stop(self) -> None:
         """Send no more I/Os; those under way complete."""
@@ -229,6 +238,8 @@ class DirectLoad(Completion):
         io.wanted = wanted
         self.submissions += 1
         self.submission_s += self._engine._now - wanted
+        self._present += 1
+        self._since += wanted
         self._device.submit(io)
         if users is not None:
             return
@@ -246,6 +257,8 @@ class DirectLoad(Completion):
         if self._users is not None:
             self._users.give_back(io.issuer)
         wanted = io.wanted
+        self._present -= 1
+        self._since -= wanted
         if io.op == READ:
             self.bytes += io.size
             self.reads += 1

@@ -194,6 +194,8 @@ class TimedTrace(DirectLoad):
         io = self._coming.popleft()
         self.submissions += 1
         self.submission_s += self._engine._now - io.wanted
+        self._present += 1
+        self._since += io.wanted
         self._device.submit(io)
         if self._plugs:
             self._device.unplug()

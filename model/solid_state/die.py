@@ -133,10 +133,10 @@ class Die:
         self._end = -1.0
         return end + duration
 
-    def is_idle(self, at: float) -> bool:
-        """Whether it has nothing to do at `at` (s) and nothing booked for later."""
+    def is_idle(self, now: float, at: float) -> bool:
+        """Whether it has nothing in the background `now` (s), and no read that ends after `at` (s)."""
         if self.background:
-            self._work_off(at)
+            self._work_off(now)
         return not self.background and self.free <= at
 
     def end_of(self, now: float, work: Work) -> float:

@@ -75,7 +75,6 @@ class SolidState(DriveStatistics):
         "_codeword_s",
         "_codeword_up_s",
         "_engine",
-        "_expected",
         "_finished",
         "_flush_s",
         "_held",
@@ -153,7 +152,6 @@ class SolidState(DriveStatistics):
         self._plain = False
         self._streams: dict[int, Stream] = {} if self._ahead is None else self._ahead.streams
         self._recent: dict[int, int] = {} if self._ahead is None else self._ahead.recent
-        self._expected = -1  # where a stream goes on that the last small read may have begun
         self._table = [self._flash.dies[number] for number in placement.table]
         self._held = self._buffer.held
         self._codeword_s = CODEWORD * self._flash.inverse_rate
@@ -198,7 +196,6 @@ class SolidState(DriveStatistics):
             or not self._plain
             or self._outstanding >= self._limit
             or unit in self._held
-            or offset == self._expected
             or (self._streams and offset in self._streams)
             or offset in self._recent
         ):
@@ -206,7 +203,7 @@ class SolidState(DriveStatistics):
             return
         # The same as _admit(), _start() and _read(), for a small read.
         if self._ahead is not None:
-            self._expected = offset + CODEWORD
+            self._ahead.remember(offset + CODEWORD, CODEWORD)
         engine = self._engine
         request.submitted = now = engine._now
         if self._outstanding:
@@ -221,8 +218,6 @@ class SolidState(DriveStatistics):
         if translation.ordered and unit not in translation.units:
             die = self._flash.dies[placement.striped_die(offset)]
             sense_s = placement.striped_read_s(offset)
-            if self._ahead is not None:
-                self._ahead.remember(offset + CODEWORD, CODEWORD)
         else:
             index = (unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK
             die, sense_s = self._table[index], placement.read_s[index]
@@ -311,10 +306,8 @@ class SolidState(DriveStatistics):
         """Read; when the last byte has left the drive and its path (s)."""
         mapped = arrival if self._map is None else self._look_up(now, arrival, offset, size)
         if self._ahead is not None:
-            before = CODEWORD if offset == self._expected else 0
-            begin, ready = self._ahead.read(now, arrival, offset, size, before, self._outstanding == 1)
+            begin, ready = self._ahead.read(now, arrival, offset, size)
             hit = self._ahead.hit
-            self._expected = -1
         else:
             begin, ready = self._media.read(now, arrival, offset, size)
             hit = self._media.hit

@@ -8,16 +8,15 @@ A read that begins where an earlier one ended makes a stream of the two. What fo
 stream has read so far, so that a reader with one I/O outstanding does not wait for the dies each time. Several streams
 are followed at once. Nothing is fetched for a stream that has ended.
 
-A fetch never delays a command that waits: it takes only dies that do nothing (no read and no program, begun or queued)
-on channels that have nothing booked, and ends before the first page whose die or channel is busy. If the drive has no
-other command, the fetch may follow the stream's own read and fetches on the same dies and channels.
+A fetch never delays a command that waits: it follows the stream's own read and fetches, takes only dies that have
+nothing else to do by then (no read and no program, begun or queued) on channels that have nothing else booked, and ends
+before the first page whose die or channel has. So each stream is read ahead as far as the others leave dies to it.
 
 Sources: Agrawal et al., "Design tradeoffs for SSD performance", USENIX ATC 2008 (what a read takes of dies and
 channels); NVM Express command set specification 1.0, "Read", field "Sequential Request" (drives may prepare for the
 next addresses). How far, and of how many streams at once, makers do not publish.
 
-Limits: what is written meanwhile into the range read ahead is not noticed. Of reads of 4 KiB of what was written at
-random, the two that make a stream must be the drive's consecutive commands.
+Limits: what is written meanwhile into the range read ahead is not noticed.
 """
 
 from __future__ import annotations
@@ -37,6 +36,9 @@ _INFINITY = float("inf")
 STREAMS: Final = 16
 """Streams followed at once. Assumed: buffers of 512 KiB for all of them take 8 MiB, a small part of a controller's
 memory."""
+_KEPT_READS: Final = 256
+"""Reads of the drive for which a stream keeps its place without one of its own. With more streams than places those
+that have one are read ahead and the others are not; if the newest took the place of the oldest, none would be."""
 _REMEMBERED: Final = 64
 """Reads that belong to no stream, in which the next one is looked for; then all of them are forgotten, which costs less
 than one at a time."""
@@ -141,14 +143,14 @@ class Media:
                 last = ready
         return first, last
 
-    def idle_until(self, arrival: float, start: int, stop: int) -> int:
+    def idle_until(self, now: float, from_s: float, start: int, stop: int) -> int:
         """The end of what can be read of [start, stop) without delaying anything.
 
         Returns
         -------
         int
-            The first byte of [start, stop) whose die or channel has something to do at `arrival` (s) or later; `stop`
-            if there is none.
+            The first byte of [start, stop) whose die or channel has something to do after `from_s` (s), or whose die
+            has a program `now` (s); `stop` if there is none.
         """
         flash, translation, shift = self._flash, self._translation, self._shift
         placement, dies, channels = flash.placement, flash.dies, flash.channels
@@ -161,7 +163,7 @@ class Media:
             kind = base if plain else self._kind(unit)
             if kind:
                 number = placement.scattered(unit) if kind & _SCATTERED else placement.striped_die(offset)
-                if not (dies[number].is_idle(arrival) and channels[number % len(channels)].is_idle(arrival)):
+                if not (dies[number].is_idle(now, from_s) and channels[number % len(channels)].is_idle(from_s)):
                     return offset
             offset += step - offset % step
         return stop
@@ -199,15 +201,19 @@ class Stream:
     Attributes
     ----------
     fetched
-        What was read ahead: bytes up to which, and when its first codeword and its last are there (s).
+        What was read ahead: bytes from which and up to which, and when its first codeword and its last are there (s).
+        Those between them come one after the other.
+    last
+        Number of its last read, of all reads that the drive's read-ahead has seen.
     """
 
-    __slots__ = ("end", "fetched", "run")
+    __slots__ = ("end", "fetched", "last", "run")
 
     def __init__(self, run: int, end: int) -> None:
         self.run = run
         self.end = end
-        self.fetched: deque[tuple[int, float, float]] = deque()
+        self.last = 0
+        self.fetched: deque[tuple[int, int, float, float]] = deque()
 
 
 class ReadAhead:
@@ -232,12 +238,13 @@ class ReadAhead:
         Whether the last read needed nothing that had not been asked for.
     """
 
-    __slots__ = ("_ahead", "_capacity", "_media", "hit", "recent", "streams")
+    __slots__ = ("_ahead", "_capacity", "_media", "_reads", "hit", "recent", "streams")
 
     def __init__(self, media: Media, ahead: int, capacity: int) -> None:
         self._media = media
         self._ahead = ahead
         self._capacity = capacity
+        self._reads = 0
         self.streams: dict[int, Stream] = {}
         self.recent: dict[int, int] = {}
         self.hit = False
@@ -248,41 +255,40 @@ class ReadAhead:
             self.recent.clear()
         self.recent[end] = size
 
-    def read(self, now: float, arrival: float, offset: int, size: int, before: int, alone: bool) -> tuple[float, float]:
-        """Read from `arrival` (s) on; when the first codeword and the last are out of the flash (s).
-
-        Parameters
-        ----------
-        before
-            Bytes of the drive's last read if that ended at `offset`, otherwise 0.
-        alone
-            If true, the drive has no other command.
-        """
+    def read(self, now: float, arrival: float, offset: int, size: int) -> tuple[float, float]:
+        """Read from `arrival` (s) on; when the first codeword and the last are out of the flash (s)."""
         end = offset + size
         streams = self.streams
+        self._reads += 1
         stream = streams.pop(offset, None) if streams else None
         if stream is None:
-            run = self.recent.get(offset, before)
-            if not run:
-                self.remember(end, size)
+            run = self.recent.get(offset, 0)
+            if not (run and self._makes_place()):
+                self.remember(end, run + size)
                 first, last = self._media.read(now, arrival, offset, size)
                 self.hit = self._media.hit
                 return first, last
             stream = Stream(run, offset)
-            if len(streams) >= STREAMS:
-                del streams[next(iter(streams))]
         stream.run += size
+        stream.last = self._reads
         streams[end] = stream
         first = last = arrival
         begun = False
         fetched = stream.fetched
-        while fetched and fetched[0][0] <= offset:
+        while fetched and fetched[0][1] <= offset:
             fetched.popleft()
-        for upto, there_from, there in fetched:
+        for fetched_from, upto, there_from, there in fetched:
+            share = 1.0 / (upto - fetched_from)
             if not begun:
                 begun = True
-                if there_from > first:
-                    first = there_from
+                if offset > fetched_from:
+                    first_s = there_from + (there - there_from) * share * (offset - fetched_from)
+                else:
+                    first_s = there_from
+                if first_s > first:
+                    first = first_s
+            if upto > end:
+                there = there_from + (there - there_from) * share * (end - fetched_from)
             if there > last:
                 last = there
             if upto >= end:
@@ -299,12 +305,21 @@ class ReadAhead:
         run = stream.run
         ahead = self._ahead if self._ahead < run else run
         if start - end <= 3 * ahead // 4:
-            from_s = arrival
-            if alone:
-                from_s = fetched[-1][2] if fetched and fetched[-1][2] > last else last
-            stop = self._media.idle_until(from_s, start, min(end + ahead, self._capacity))
+            from_s = fetched[-1][3] if fetched and fetched[-1][3] > last else last
+            stop = self._media.idle_until(now, from_s, start, min(end + ahead, self._capacity))
             if start < stop:
-                fetched.append((stop, *self._media.read(now, arrival, start, stop - start)))
+                fetched.append((start, stop, *self._media.read(now, arrival, start, stop - start)))
                 start = stop
         stream.end = start
         return first, last
+
+    def _makes_place(self) -> bool:
+        """Whether one more stream has a place, if need be that of one that seems to have ended."""
+        streams = self.streams
+        if len(streams) < STREAMS:
+            return True
+        oldest = next(iter(streams))
+        if self._reads - streams[oldest].last <= _KEPT_READS:
+            return False
+        del streams[oldest]
+        return True

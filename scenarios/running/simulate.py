@@ -25,6 +25,7 @@ from .base.flash_state import with_states, writers
 from .base.prediction import Prediction
 from .base.run import Run
 from .base.sample import Sample, scale_for
+from .base.starvation import starvation_note
 from .base.supply import supply
 from .load_run import LoadRun
 from .summary import cpu_share, latency_figures, prediction_of, prices_read
@@ -182,7 +183,7 @@ def _load_prediction(
         estimates=load.estimates,
         saturated=load.saturated,
         precision_reached=load.precision_reached,
-        notes=_load_notes(scenario, workload, rate, load.span),
+        notes=_load_notes(scenario, workload, rate, load),
     )
 
 
@@ -206,11 +207,17 @@ def _most_served(scenario: ScenarioSpec, after_s: float, watch: Callable[[Run], 
     return replace(prediction, saturated=True, notes=(*prediction.notes, note))
 
 
-def _load_notes(scenario: ScenarioSpec, load: LoadSpec, rate: float, seconds: float) -> tuple[str, ...]:
+def _load_notes(scenario: ScenarioSpec, load: LoadSpec, rate: float, run: LoadRun) -> tuple[str, ...]:
+    """What is wrong with the figures of a load: its rate is impossible, or latencies leave I/Os out that starve."""
+    machine = run.machine
+    starved = None if run.saturated else starvation_note(machine.loads, machine.engine.now, run.span)
+    return tuple(note for note in (_excess_note(scenario, load, rate, run.span), starved) if note is not None)
+
+
+def _excess_note(scenario: ScenarioSpec, load: LoadSpec, rate: float, seconds: float) -> str | None:
     """What is wrong with the rate of a load that touches each byte once: sequential, and of one direction only."""
     if load.pattern != "sequential" or load.read_share not in (0, 1):
-        return ()
+        return None
     op = "read" if load.read_share else "write"
     reach = sum((load.span or scenario.capacity(target) - load.start) for target in load.targets)
-    note = supply(scenario, load.targets, op).excess("the load", min(rate * seconds, reach), seconds)
-    return () if note is None else (note,)
+    return supply(scenario, load.targets, op).excess("the load", min(rate * seconds, reach), seconds)

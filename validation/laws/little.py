@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model.core.exact_sums import sum_in_order
+from ...scenarios.running.base.starvation import starved
 from .law import Law, Violation
 from .trial import Trial
 
@@ -27,6 +28,11 @@ def _check(trial: Trial) -> Iterator[Violation]:
     thinking = iops * load.think_time
     present = sum_in_order(each["n"] * each["mean_s"] for each in found.latencies.values()) / found.measured_s
     response_s = outstanding / iops - load.think_time
+    run = trial.outcome.run
+    if starved(run.machine.loads, run.machine.engine.now, found.measured_s)[0]:
+        if not any("starve" in note for note in found.notes):
+            yield Violation("starvation", "no note says that I/Os starve", "a note: latencies leave those I/Os out")
+        return
     if max(edge, response_s / found.measured_s) > MOST_EDGE or outstanding - thinking < MOST_EDGE * outstanding:
         return
     if abs(present + thinking - outstanding) > (TOLERANCE + edge) * outstanding:
@@ -41,7 +47,8 @@ LITTLE = Law(
     "little",
     "The I/Os that a closed load keeps outstanding are its throughput times the mean response time; with users who "
     "think, times response and think time together.",
-    "loads of direct I/O with a depth, without fsync, measured for 7 times their longest I/O or more",
+    "loads of direct I/O with a depth, without fsync, measured for 7 times their longest I/O or more; of those with a "
+    "job whose I/Os starve, a note must say it",
     "3 %, and the share of the measurement that the longest I/O takes: an I/O that is under way at one end counts in "
     "the population there and not in the latencies",
     _check,

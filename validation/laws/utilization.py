@@ -89,7 +89,7 @@ def _half(trial: Trial) -> Iterator[Violation]:
     half = trial.varied({**rate, "workload.total_iops": float(f"{outcome.iops / 2:.6g}")})
     if half is None or half.outcome.prediction.saturated or min(outcome.ios, half.outcome.ios) < LEAST_IOS:
         return
-    reached = half.outcome.iops / outcome.iops
+    reached = _least_share(half, trial)
     at_half = {(usage.kind, usage.name): usage.utilization for usage in half.outcome.prediction.usages}
     for (kind, name), busy in full.items():
         least = HALF / 0.5 * reached * busy
@@ -100,6 +100,18 @@ def _half(trial: Trial) -> Iterator[Violation]:
                 f"{least:.1%} or more, as it is {busy:.1%} busy at {outcome.iops:,.4g} IOPS",
             )
             return
+
+
+def _least_share(less: Trial, more: Trial) -> float:
+    """The least throughput of a job in one trial, as a share of that of the same job in the other.
+
+    A rate is divided equally among jobs, a depth by how fast the target of each is.
+    """
+    before, after = more.outcome.run.machine.loads, less.outcome.run.machine.loads
+    spans = more.outcome.run.span, less.outcome.run.span
+    rates = [(load.reads + load.writes) / spans[0] for load in before]
+    shares = [(load.reads + load.writes) / spans[1] / rate for load, rate in zip(after, rates, strict=True) if rate]
+    return min(shares, default=0.0)
 
 
 def _mechanics(trial: Trial) -> Iterator[Violation]:

@@ -1,0 +1,64 @@
+"""I/Os that a load waits for much longer than for those that it has: a stream that starves beside another one.
+
+Latencies are those of I/Os that are complete. A drive that chooses the nearest command may serve one stream for seconds
+before the other has its turn (:mod:`raidsim.model.disk.shortest_positioning`). What the other stream waits for is in no
+latency until then, so a short measurement shows a mean that is too small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ....model.core.exact_sums import sum_in_order
+from ....model.files.quantities import format_duration
+from ....model.loads.direct_load import DirectLoad
+
+_TIMES = 10
+"""Mean latencies that a job's I/Os have waited for, on average, from which they may starve. An I/O that is under way at
+a given moment has waited for (1 + v) / 2 mean latencies on average, with v the squared coefficient of variation of the
+latencies (D. Cox, "Renewal theory", 1962); v is 19 for this many."""
+_OF_SPAN = 0.05
+"""Share of the measurement below which such a wait changes the mean latency little. A wait that is no longer than the
+longest latency is not left out either: others like it were counted."""
+
+
+def starved(loads: Iterable[DirectLoad], now: float, span: float) -> tuple[int, float]:
+    """I/Os of jobs that starve at the end of a measurement.
+
+    Parameters
+    ----------
+    loads
+        The jobs; what they have counted is that of the measurement.
+    now
+        The time at its end (s).
+    span
+        Its duration (s).
+
+    Returns
+    -------
+    tuple
+        How many I/Os of such jobs are not complete, and how long they have waited on average (s); zeros without any.
+    """
+    jobs = list(loads)
+    latencies = [each for job in jobs for each in (job.read_latency, job.write_latency) if each.count]
+    count = sum(each.count for each in latencies)
+    if not count:
+        return 0, 0.0
+    mean_s = sum(each.total_ns for each in latencies) * 1e-9 / count
+    least_s = max(_TIMES * mean_s, _OF_SPAN * span, *(each.max for each in latencies))
+    waiting = [job.unfinished(now) for job in jobs]
+    long = [(number, waited_s) for number, waited_s in waiting if waited_s > least_s * number]
+    number = sum(each for each, _ in long)
+    return number, sum_in_order(waited_s for _, waited_s in long) / number if number else 0.0
+
+
+def starvation_note(loads: Iterable[DirectLoad], now: float, span: float) -> str | None:
+    """A sentence that says so if I/Os starve; None if not. Parameters as of :func:`starved`."""
+    number, waited_s = starved(loads, now, span)
+    if not number:
+        return None
+    return (
+        f"{number} I/Os that are outstanding at the end have waited for {format_duration(waited_s)} on average, ten "
+        "times the mean latency or more: they starve beside others, and no latency counts them before they are "
+        "complete; measure for longer"
+    )
