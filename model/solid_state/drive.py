@@ -180,6 +180,16 @@ class SolidState(DriveStatistics):
         if self._simple:
             self._changed()
 
+    @property
+    def cached_bytes(self) -> int:
+        """Bytes in cells with one bit that are not folded."""
+        return self._translation.cached_units << self._shift
+
+    def fill_bit_cache(self) -> None:
+        """Have the cells with one bit full, as if the host had just written the end of the drive."""
+        translation, units = self._translation, self.capacity >> self._shift
+        translation.fill_cache(units - (self.spec.slc_cache >> self._shift) + translation.cached_units, units)
+
     def submit(self, request: Request) -> None:
         """Accept a read, a write or a discard; `ModelError` if it is not of whole sectors within the capacity."""
         offset, size = request.offset, request.size

@@ -33,18 +33,30 @@ class Translation(Superblocks):
         The cells that are written with one bit, what they hold in order, and how many units that takes.
     """
 
-    __slots__ = ("cache", "cache_log", "cached_units")
+    __slots__ = ("_cached_before", "cache", "cache_log", "cached_units")
 
     def __init__(self, superblocks: int, superblock_units: int, units: int, chunk_units: int, state: str) -> None:
         super().__init__(superblocks, superblock_units, units, chunk_units, state)
         self.cache = Superblock()
         self.cache_log: deque[int] = deque()
         self.cached_units = 0
+        self._cached_before = 0  # of these, those that were written before the run; they are folded first
 
     @property
     def valid(self) -> int:
         """Units that hold data, also in the cells with one bit."""
-        return super().valid + self.cache.tracked
+        return super().valid + self.cache.tracked + self._cached_before
+
+    def fill_cache(self, start: int, end: int) -> None:
+        """The units [start, end) have been written to cells with one bit before the run, after everything else."""
+        if start >= end:
+            return
+        for a, b, unmapped in list(self.unmapped.parts(start, end)):
+            if not unmapped:
+                self._lose(a, b)
+        self.unmapped.remove(start, end)
+        self._cached_before += end - start
+        self.cached_units += end - start
 
     def write(self, unit: int) -> None:
         """The host writes a unit."""
@@ -119,6 +131,20 @@ class Translation(Superblocks):
         moved = 0
         log, cache = self.cache_log, self.cache
         target = max(0, self.cached_units - units)
+        while self._cached_before and self.cached_units > target:
+            here = min(self._cached_before, self.cached_units - target, max(1, self._superblock_units - self._filled))
+            share = here / self.scale
+            self._cached_before -= here
+            self.cached_units -= here
+            self._anonymous += here
+            self._weight += share
+            self._open.anonymous += share
+            self._filled += here
+            moved += here
+            if self._victim is not None:
+                self._owed += self._pace * here
+            if self._filled >= self._superblock_units:
+                self._open_next()
         while log and self.cached_units > target:
             entry = log.popleft()
             self.cached_units -= 1 if entry >= 0 else self.chunk_units

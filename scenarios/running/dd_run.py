@@ -1,4 +1,4 @@
-"""dd on devices: how long the whole of it takes, from a steady part that is simulated.
+"""dd on devices: the parts of it that are simulated, and how long all of them take (:mod:`.dd_stages`).
 
 A read is steady from the start. A write has up to four parts: at the start memory takes all, until the kernel's
 background threshold; then the kernel writes back, and dirty memory grows as far as the program is faster; from the
@@ -16,13 +16,12 @@ from typing import Any
 
 from ...model.core.exact_sums import sum_in_order
 from ...model.loads.dd import Dd
-from ..description.scenario import ScenarioSpec
 from ..description.workloads import DdSpec
 from ..machine.machine import BuiltMachine
-from ..machine.observer import UNOBSERVED, Observer
+from .base.bit_caches import BitCaches
+from .base.buffers import Buffers, head_start
 from .base.run import Run
 from .base.sample import Sample
-from .buffers import Buffers, head_start
 
 _NO_GROWTH = 0.02
 """Dirty memory that grows by less than this share of the rate does not grow; two measurements whose growth differs by
@@ -55,23 +54,18 @@ _CLOSE_COUNTS = 0.1
 """From this share of all data on, the rate of write-back at the close is measured by itself."""
 
 
-def dd_seconds(
-    scenario: ScenarioSpec, dd: DdSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer
-) -> tuple[Run, float]:
-    """Simulate a dd; the run of the part that takes longest, and how long (s) all of it takes."""
+class Write:
+    """The parts of a write, each simulated if it is reached.
 
-    def built(closing: bool = False) -> BuiltMachine:
-        return BuiltMachine(scenario, observer=UNOBSERVED if closing else observer)
-
-    if dd.direction == "read":
-        run = ReadRun(built(), sample)
-        watch(run)
-        return run, run.run() * dd.size
-    return _Write(built, dd.size * len(dd.targets), sample, watch).seconds()
-
-
-class _Write:
-    """The parts of a write, each simulated if it is reached."""
+    Parameters
+    ----------
+    built
+        Makes the machine, for a part in the middle (false) or the close (true).
+    total
+        Bytes of all programs.
+    sample, watch
+        How much of each part is simulated; called with every run before it begins.
+    """
 
     def __init__(
         self, built: Callable[[bool], BuiltMachine], total: int, sample: Sample, watch: Callable[[Run], None]
@@ -82,7 +76,7 @@ class _Write:
         self._watch = watch
 
     def seconds(self) -> tuple[Run, float]:
-        """See :func:`dd_seconds`."""
+        """The run of the part that takes longest, and how long (s) all of it takes."""
         total, sample = self._total, self._sample
         start = StartRun(self._built(False), sample)
         self._watch(start)
@@ -145,6 +139,11 @@ class _DdRun(Run):
         assert isinstance(workload, DdSpec)
         self.workload = workload
         self._times = _BESIDE_REBUILD if machine.resyncs else 1
+        self.bit_caches = BitCaches(machine)
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.bit_caches.begin()
 
 
 class ReadRun(_DdRun):

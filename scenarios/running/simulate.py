@@ -1,7 +1,7 @@
 """Run a scenario and say how fast it was and why.
 
 Loads are simulated as long as they last, programs on files at a scale (:mod:`.program_run`), and of a dd on a device a
-steady part (:mod:`.dd_run`).
+steady part (:mod:`.dd_stages`).
 """
 
 from __future__ import annotations
@@ -29,10 +29,6 @@ from .base.starvation import starvation_note
 from .base.supply import supply
 from .load_run import LoadRun
 from .summary import cpu_share, latency_figures, prediction_of, prices_read
-
-_LONGER = 4
-"""A sample that gives more than media and caches can give is repeated with this many times its bytes."""
-_LONGER_SAMPLES = 2
 
 
 def simulate(
@@ -149,16 +145,12 @@ def _program_prediction(
 def _dd_prediction(
     scenario: ScenarioSpec, dd: DdSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer
 ) -> Prediction:
-    from .dd_run import ReadRun, dd_seconds
+    from .dd_run import ReadRun
+    from .dd_stages import dd_seconds
 
-    total, bound = dd.size * len(dd.targets), supply(scenario, dd.targets, dd.direction)
+    total = dd.size * len(dd.targets)
     run, seconds = dd_seconds(scenario, dd, sample, watch, observer)
-    for _ in range(_LONGER_SAMPLES):
-        if bound.excess("dd", total, seconds) is None:
-            break
-        sample = replace(sample, read_bytes=_LONGER * sample.read_bytes, write_bytes=_LONGER * sample.write_bytes)
-        run, seconds = dd_seconds(scenario, dd, sample, watch, observer)
-    note = bound.excess("dd", total, seconds)
+    note = supply(scenario, dd.targets, dd.direction).excess("dd", total, seconds)
     prediction = prediction_of(run, seconds, total / seconds)
     if isinstance(run, ReadRun) and len(run.rates) > 1:
         own = {f"dd{number}.rate": rate for number, rate in enumerate(run.rates, start=1)}

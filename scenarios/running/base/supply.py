@@ -7,7 +7,7 @@ bytes of data than their media do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from ....model.core.exact_sums import sum_in_order
@@ -61,7 +61,13 @@ class Supply:
         )
 
 
-def supply(scenario: ScenarioSpec, targets: Iterable[str], op: str, memory: bool = False) -> Supply:
+def supply(
+    scenario: ScenarioSpec,
+    targets: Iterable[str],
+    op: str,
+    memory: bool = False,
+    full: Collection[str] = (),
+) -> Supply:
     """What some devices of a scenario can give together.
 
     Parameters
@@ -74,10 +80,12 @@ def supply(scenario: ScenarioSpec, targets: Iterable[str], op: str, memory: bool
         "read" or "write".
     memory
         If true, the host's memory counts as a cache: data may still be there when the program ends, or again.
+    full
+        Names of drives whose cells with one bit are full.
     """
     devices = Devices.of(scenario)
     counted: set[str] = set()
-    parts = [_of(scenario, devices, name, op, counted) for name in dict.fromkeys(targets)]
+    parts = [_of(scenario, devices, name, op, counted, full) for name in dict.fromkeys(targets)]
     cached = sum_in_order(part.cache_bytes for part in parts) + (scenario.machine.memory if memory else 0)
     if scenario.network is not None and op == "write" and scenario.network.export == "async":
         cached += scenario.network.write_behind
@@ -90,6 +98,7 @@ def _of(
     name: str,
     op: str,
     counted: set[str],
+    full: Collection[str],
     controlling: ControllerInstance | None = None,
 ) -> Supply:
     """What a device gives with drives that are not `counted` yet: a drive gives its time once, to all its slices.
@@ -102,16 +111,19 @@ def _of(
             return Supply(0.0, 0.0)
         counted.add(name)
         spec = machine.drives[name].spec()
-        return drive_supply(spec if controlling is None else controlling.attached(spec), op)
+        given = drive_supply(spec if controlling is None else controlling.attached(spec), op)
+        if name in full and isinstance(spec, SolidStateSpec):
+            return Supply(given.rate, given.cache_bytes - spec.slc_cache)
+        return given
     if name in scenario.encrypted:
-        return _of(scenario, devices, scenario.encrypted[name].on, op, counted)
+        return _of(scenario, devices, scenario.encrypted[name].on, op, counted, full)
     if name in scenario.volumes:
-        below = [_of(scenario, devices, device, op, counted) for device in scenario.volumes[name].on]
+        below = [_of(scenario, devices, device, op, counted, full) for device in scenario.volumes[name].on]
         rate = sum_in_order(each.rate for each in below)
         return Supply(rate, sum_in_order(each.cache_bytes for each in below))
     array = scenario.arrays[name]
     controlling = None if array.controller is None else machine.controllers[array.controller]
-    members = [_of(scenario, devices, member, op, counted, controlling) for member in array.members]
+    members = [_of(scenario, devices, member, op, counted, full, controlling) for member in array.members]
     share = data_share(devices, name) if op == "write" else 1.0
     cached = share * sum_in_order(member.cache_bytes for member in members)
     if controlling is not None:

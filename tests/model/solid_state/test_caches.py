@@ -58,6 +58,42 @@ def test_full_cells() -> None:
     assert load.bytes_per_s == pytest.approx(16 * 96 * KIB / 600e-6, rel=0.12)
 
 
+def test_cells_that_were_full_before_are_folded_too() -> None:
+    """Protects stages of a long write: cells that begin full take nothing, and have room after some idle time."""
+    bench = Bench("sequential", **SLC)
+    valid = bench.drive._translation.valid
+    bench.drive.fill_bit_cache()
+    bench.drive.fill_bit_cache()
+    assert bench.drive.cached_bytes == 64 * MIB
+    assert bench.drive._translation.valid == valid
+    bench.timed(WRITE, 0, 4 * KIB)
+    bench.engine.run(until=bench.engine.now + 10)
+    bench.timed(WRITE, 4 * KIB, 4 * KIB)
+    assert bench.drive.cached_bytes < MIB
+    assert bench.drive._translation.valid == valid
+
+
+def test_folding_takes_of_the_power_of_programs() -> None:
+    """Where four dies program at once, the twelve others fold nothing while these do: full cells stay full."""
+    rates = []
+    for at_once in (4, None):
+        load = Loaded(
+            size=128 * KIB,
+            depth=32,
+            read_share=0,
+            sequential=True,
+            state="fresh",
+            warm_up=0.2,
+            seconds=0.2,
+            programs_at_once=at_once,
+            **SLC,
+        )
+        rates.append(load.bytes_per_s)
+        assert load.drive.write_amplification == pytest.approx(1, rel=0.06)
+    assert rates[0] == pytest.approx(4 * 96 * KIB / 600e-6, rel=0.12)
+    assert rates[1] == pytest.approx(16 * 96 * KIB / 600e-6, rel=0.12)
+
+
 def test_the_least_recently_used_map_page_goes() -> None:
     """Two pages fit: A B A C leaves A and C."""
     cache = MapCache(2 * 4 * MIB, 4 * KIB)

@@ -14,9 +14,9 @@ from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from, read_document
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running import dd_run
+from raidsim.scenarios.running.base.buffers import Buffers, head_start
 from raidsim.scenarios.running.base.run import Run
 from raidsim.scenarios.running.base.sample import Sample
-from raidsim.scenarios.running.buffers import Buffers, head_start
 from raidsim.scenarios.running.dd_run import StartRun, WriteRun, rate_without_growth
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import MIB, QUICK, scenario

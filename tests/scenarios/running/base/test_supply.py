@@ -12,8 +12,8 @@ from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.running import dd_run
 from raidsim.scenarios.running.base.supply import Supply, supply
+from raidsim.scenarios.running.dd_run import Write
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, QUICK, scenario, scenario_document
 
@@ -93,13 +93,13 @@ def test_a_rate_beyond_the_bound_makes_the_sample_longer(monkeypatch: pytest.Mon
     """
     asked: list[int] = []
 
-    def too_fast(scenario: Any, dd: Any, sample: Any, watch: Any, observer: Any) -> Any:
-        asked.append(sample.write_bytes)
-        run, seconds = real(scenario, dd, sample, watch, observer)
+    def too_fast(write: Write) -> Any:
+        asked.append(write._sample.write_bytes)
+        run, seconds = real(write)
         return run, seconds / (10 if len(asked) <= wrong else 1)
 
-    real = dd_run.dd_seconds
-    monkeypatch.setattr(dd_run, "dd_seconds", too_fast)
+    real = Write.seconds
+    monkeypatch.setattr(Write, "seconds", too_fast)
     spec = scenario(direction="write", block_size=4096)
     wrong = 1
     assert not simulate(spec, QUICK).notes

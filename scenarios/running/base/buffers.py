@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from ...model.controller.controller import RaidController
-from ...model.core.exact_sums import sum_in_order
-from ...model.disk.actuators.split_drive import SplitDrive
-from ...model.disk.hard_disk import HardDisk
-from ...model.layouts import LEVELS
-from ...model.network.server import NetworkFront
-from ...model.readahead import PAGE
-from ...model.solid_state.drive import SolidState
-from ..description.devices import Devices
-from ..machine.machine import BuiltMachine
-from .base.supply import data_share
+from ....model.controller.controller import RaidController
+from ....model.core.exact_sums import sum_in_order
+from ....model.disk.actuators.split_drive import SplitDrive
+from ....model.disk.hard_disk import HardDisk
+from ....model.layouts import LEVELS
+from ....model.network.server import NetworkFront
+from ....model.readahead import PAGE
+from ....model.solid_state.drive import SolidState
+from ...description.devices import Devices
+from ...machine.machine import BuiltMachine
+from .supply import data_share
 
 
 class Buffers:

@@ -9,7 +9,7 @@ import pytest
 from raidsim.model.core.request import WRITE, Request
 from raidsim.model.drives.catalogue import hard_disk
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.running.buffers import Buffers
+from raidsim.scenarios.running.base.buffers import Buffers
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, scenario
 
 BUFFER = hard_disk("WD2500JB").write_buffer
