@@ -45,6 +45,11 @@ class CryptDevice(Wrapper):
         Shown in results; that of the device below if not given.
     allow_discards
         Whether discards are passed on, as they are; dm-crypt's flag of that name (since 3.1).
+
+    Attributes
+    ----------
+    busy_s, thread_s
+        CPU time (s) used for encryption, and that of the thread that submits writes, if there is one.
     """
 
     __slots__ = (
@@ -59,6 +64,8 @@ class CryptDevice(Wrapper):
         "_s_per_byte",
         "_sector_s",
         "_urgent",
+        "busy_s",
+        "thread_s",
         "threads",
     )
 
@@ -90,6 +97,11 @@ class CryptDevice(Wrapper):
         self._busy = 0
         self._urgent = False
         self._done = Call(self._over)
+        self.busy_s = self.thread_s = 0.0
+
+    def start_statistics(self) -> None:
+        """Forget what was counted so far."""
+        self.busy_s = self.thread_s = 0.0
 
     def unplug(self) -> None:
         """Let held-back requests go, also those that have still to be encrypted."""
@@ -149,6 +161,7 @@ class CryptDevice(Wrapper):
         """A thread takes a request; the CPU is charged now and not when it was queued, so that programs get between."""
         size: int = request.size
         seconds = size * self._s_per_byte + size / SECTOR * self._sector_s
+        self.busy_s += seconds
         self._engine.complete(request, self._done, self._cpu.interrupt(seconds))
 
     def _over(self, request: Request) -> None:
@@ -157,6 +170,10 @@ class CryptDevice(Wrapper):
             self._start(self._queue.popleft())
         else:
             self._busy -= 1
+        self._worked(request)
+
+    def _worked(self, request: Request) -> None:
+        """A request is decrypted, and complete, or encrypted."""
         if request.op == READ:
             request.complete()
             return

@@ -45,6 +45,10 @@ class LoopDevice(Device):
     ----------
     account
         The thread's.
+    busy_s, threads
+        CPU time (s) used for encryption, by its one thread.
+    thread_s
+        0: no other thread submits writes.
     """
 
     __slots__ = (
@@ -55,7 +59,10 @@ class LoopDevice(Device):
         "_read_ahead",
         "_s_per_byte",
         "account",
+        "busy_s",
         "cache",
+        "thread_s",
+        "threads",
     )
 
     def __init__(
@@ -73,7 +80,13 @@ class LoopDevice(Device):
         self._queue: deque[Request] = deque()
         self._asleep: Signal | None = None
         self.account = Account(DAEMON_ISSUER)
+        self.busy_s = self.thread_s = 0.0
+        self.threads = 1
         engine.spawn(self._thread())
+
+    def start_statistics(self) -> None:
+        """Forget what was counted so far."""
+        self.busy_s = 0.0
 
     @property
     def discard_limits(self) -> DiscardLimits:
@@ -112,5 +125,7 @@ class LoopDevice(Device):
 
     def _cipher(self, size: int) -> Any:
         """The event that ends when `size` bytes have been through the cipher."""
-        finish = self._cpu.interrupt(size * self._s_per_byte)
+        seconds = size * self._s_per_byte
+        self.busy_s += seconds
+        finish = self._cpu.interrupt(seconds)
         return self._engine.timeout(finish - self._engine._now)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from ..links.link import DuplexLink, Link
 
-SATURATED = 0.85
+SATURATED = 0.9
 """Utilization from which a part counts as the bottleneck. Below it, adding load would still add throughput:
-an open queue at 85 % waits about six service times, which no closed workload of a few outstanding I/Os reaches."""
+an open queue at 90 % waits nine service times, which no closed workload of a few outstanding I/Os reaches."""
 _TIE = 0.03
 PLACES = "places"
 """Kind of what is no part, but a number of requests that may be under way: busy while another one waits."""
@@ -23,6 +23,8 @@ PROGRAM = "program"
 """Kind of programs each of which is as busy as one core can be, though others may have time left."""
 THREAD = "thread"
 """Kind of a kernel thread that is as busy as one core can be."""
+ENCRYPTION = "encryption"
+"""Kind of the cores that encrypt a device: their share of all that may. They are cores of the CPU, which may limit."""
 LOCK = "lock"
 """Kind of what one core at a time may hold, in memory: all others that need it spin meanwhile."""
 HOST_MEMORY = "host memory"
@@ -137,9 +139,9 @@ def limit(usages: Iterable[Usage]) -> Limit | None:
     held = _limit([usage for usage in known if usage.kind in (LOCK, HOST_MEMORY)])
     if held is not None and held.saturated:
         return held
-    parts = [usage for usage in known if usage.kind not in (PLACES, LOCK)]
+    parts = [usage for usage in known if usage.kind not in (PLACES, LOCK, ENCRYPTION)]
     found = _limit(parts)
-    if found is None or found.saturated or len(parts) == len(known):
+    if found is None or found.saturated:
         return found
     places = _limit([usage for usage in known if usage.kind == PLACES])
     return places if places is not None and places.saturated else found

@@ -164,10 +164,13 @@ class Cpu:
             wakes_s = wakes_in_s
         return now + wakes_s
 
-    def book(self, seconds: float) -> float:
-        """Work of a kernel thread that takes its turn as programs do, without an event; returns when (s) it is over."""
+    def book(self, seconds: float, core: int | None = None) -> float:
+        """Work of a kernel thread that takes its turn as programs do, without an event; returns when (s) it is over.
+
+        A thread that stays on a `core` waits for that one.
+        """
         self.kernel_s += seconds
-        return self.spend(seconds)
+        return self.spend(seconds, core)
 
     def interrupt(self, seconds: float, core: int | None = None) -> float:
         """Kernel work ahead of programs, on a `core` or the one with least to do; returns the time (s) it is over.

@@ -238,6 +238,10 @@ class ArraySpec(Spec):
         )
 
 
+CRYPT_FLAGS = ("no_read_workqueue", "no_write_workqueue", "same_cpu_crypt", "submit_from_crypt_cpus")
+"""dm-crypt's flags for who encrypts and submits."""
+
+
 class EncryptedSpec(Spec):
     """A device behind a cipher."""
 
@@ -254,8 +258,13 @@ class EncryptedSpec(Spec):
     """Bytes that are encrypted with one initialization vector (``cryptsetup --sector-size``)."""
     no_read_workqueue: bool = False
     no_write_workqueue: bool = False
-    """Whoever is interrupted for a read, or submits a write, does the work himself (dm-crypt's flags of these
-    names)."""
+    """If true, the core that a read interrupts decrypts it, and the submitter of a write encrypts it; otherwise workers
+    do (dm-crypt's flags of these names)."""
+    same_cpu_crypt: bool = False
+    """If true, a worker stays on the core that submitted the I/O (dm-crypt's flag); otherwise any core takes it."""
+    submit_from_crypt_cpus: bool = False
+    """If true, workers submit the writes that they have encrypted; otherwise one thread does, sorted by address
+    (dm-crypt's flag)."""
     allow_discards: bool = False
     """dm-crypt passes discards on (``cryptsetup --allow-discards``)."""
     source: str = ""
@@ -271,7 +280,7 @@ class EncryptedSpec(Spec):
         if self.sector not in _SECTORS:
             allowed = f"expected: {', '.join(format_size(each) for each in _SECTORS)}"
             raise refusal(format_size(self.sector), allowed, ("sector",))
-        for field in ("sector", "no_read_workqueue", "no_write_workqueue"):
+        for field in ("sector", *CRYPT_FLAGS):
             if self.cipher is None and getattr(self, field) != type(self).model_fields[field].default:
                 raise refusal(f"{field} with a rate, which has it all", "expected: with cipher", (field,))
         if self.allow_discards and self.kind != "dm-crypt":

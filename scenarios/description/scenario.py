@@ -161,6 +161,10 @@ class ScenarioSpec(Spec):
             if getattr(layer, field) and not known.skips_queues:
                 at = ("encrypted", name, field)
                 raise refusal(f"{field} on {self.kernel}", "expected: with dm-crypt of Linux 5.9 or later", at)
+        for field in ("same_cpu_crypt", "submit_from_crypt_cpus"):
+            if getattr(layer, field) and not known.queues:
+                at = ("encrypted", name, field)
+                raise refusal(f"{field} on {self.kernel}", "expected: with dm-crypt of Linux 4.0 or later", at)
         if layer.allow_discards and not kernel(self.kernel).discards:
             found, at = f"allow_discards on {self.kernel}", ("encrypted", name, "allow_discards")
             raise refusal(found, "expected: with dm-crypt of Linux 3.1 or later", at)

@@ -37,7 +37,7 @@ from ...model.tasks.lock import Lock
 from ..description.machine import MachineSpec
 from .drives import is_solid_state
 from .links import built_link
-from .lock_plan import LocksPlan, locked
+from .lock_plan import LocksPlan, locked, pool_locks
 from .observer import Observer
 from .parts import (
     ArrayPlan,
@@ -160,6 +160,7 @@ class Assembly:
         self.spares: dict[str, HotSpares] = {}
         self.faults: dict[str, FaultyDrive] = {}
         self.loops: dict[str, LoopDevice] = {}
+        self.encrypting: dict[str, CryptDevice | LoopDevice] = {}
         self.volumes: dict[str, StripeArray] = {}
         self.locks: list[Lock] = []
         self._makers: dict[type[Any], Callable[[Any], Any]] = {
@@ -472,11 +473,18 @@ class Assembly:
         return volume
 
     def _crypt(self, plan: CryptPlan) -> CryptDevice:
+        made = self.encrypting[plan.name] = self._crypt_device(plan)
+        return made
+
+    def _crypt_device(self, plan: CryptPlan) -> CryptDevice:
         engine, host, below, name = self._engine, self.host, self.devices[plan.on], plan.name
         if plan.settings is not None:
             from ...model.crypt.dm_crypt import CryptPipeline
 
-            return CryptPipeline(engine, below, host, plan.settings, name)
+            cpu = self._plan.scenario.machine.cpu
+            pools = pool_locks(name, plan.pools, cpu) if plan.pools else []
+            self.locks += pools
+            return CryptPipeline(engine, below, host, plan.settings, name, pools)
         from ...model.crypt.cryptoloop import CryptDevice
 
         rate, threads, discards = plan.s_per_byte, plan.threads, plan.allow_discards
@@ -487,6 +495,7 @@ class Assembly:
 
         cache = self.cache(self.devices[plan.on], plan.cache)
         loop = self.loops[plan.name] = LoopDevice(self._engine, self.host, cache, plan.s_per_byte, plan.name)
+        self.encrypting[plan.name] = loop
         return loop
 
     def _slices(self, plan: SlicesPlan) -> Slice | StripeArray | BioSplit:

@@ -20,6 +20,9 @@ from ..description.machine import CpuSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 
+POOL = "kcryptd's pool lock of"
+"""How results call the lock of a pool of workers, before the name of the encrypted device."""
+
 
 @dataclass(frozen=True, slots=True)
 class LocksPlan:
@@ -76,6 +79,12 @@ def locks_plan(
         return None
     cycle_s = scenario.path_length / cpu.clock
     return LocksPlan(name, f"Linux {known.version}", section, cpu, cycle_s, reads, writes, handles)
+
+
+def pool_locks(name: str, kernel: str, cpu: CpuSpec) -> list[Lock]:
+    """The locks of the pools of workers that encrypt a device, one for each memory node."""
+    nodes = [f" on node {node}" for node in range(cpu.nodes)] if cpu.nodes > 1 else [""]
+    return [QueuedLock(f"{POOL} {name}{node}", kernel, cpu.line_transfer) for node in nodes]
 
 
 def locked(engine: Engine, host: Host, array: LockedArray | ParityArray, plan: LocksPlan) -> LockedArray:

@@ -76,7 +76,7 @@ class BuiltMachine:
         self.arrays, self.controllers = parts.arrays, parts.controllers
         self.resyncs, self.spares, self.loops = parts.resyncs, parts.spares, parts.loops
         self.delayed_resyncs, self.faults = parts.delayed, parts.faults
-        self.locks = parts.locks
+        self.locks, self.encrypting = parts.locks, parts.encrypting
         self.network: Network | None = None
         if scenario.network is not None:
             from .network import Network

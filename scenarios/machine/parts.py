@@ -327,6 +327,8 @@ class CryptPlan:
         Of dm-crypt with a cipher; None: with a rate.
     s_per_byte, threads, allow_discards
         With a rate.
+    pools
+        The kernel whose pools of workers have locks that cores share; "": there are none.
     """
 
     name: str
@@ -335,6 +337,7 @@ class CryptPlan:
     s_per_byte: float = 0.0
     threads: int = 1
     allow_discards: bool = False
+    pools: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -300,7 +300,7 @@ def _encrypted_parts(planning: Planning, name: str) -> Iterator[Part]:
     spec, cpu = scenario.encrypted[name], scenario.machine.cpu
     yield from device_parts(planning, spec.on)
     if spec.cipher is not None:
-        from ...model.crypt.dm_crypt import CryptSettings
+        from ...model.crypt.dm_crypt import POOL_CYCLES, CryptSettings
 
         secret, section = cipher(spec.cipher), known.crypt
         cycle_s = scenario.path_length / cpu.clock
@@ -312,9 +312,14 @@ def _encrypted_parts(planning: Planning, name: str) -> Iterator[Part]:
             splits_reads=section.splits_reads,
             queues_reads=section.queues and not spec.no_read_workqueue,
             queues_writes=section.queues and not spec.no_write_workqueue,
+            same_core=section.queues and spec.same_cpu_crypt,
+            sorts_writes=not spec.submit_from_crypt_cpus,
+            pool_s=POOL_CYCLES * cycle_s,
             allow_discards=spec.allow_discards,
         )
-        yield CryptPlan(name, spec.on, settings)
+        # The lock of a pool keeps nobody waiting on one core, nor in kernels whose dm-crypt has no pool of workers.
+        shared = section.queues and cpu.cores > 1
+        yield CryptPlan(name, spec.on, settings, pools=f"Linux {known.version}" if shared else "")
         return
     assert spec.rate is not None
     if spec.kind == "cryptoloop" and known.cache.loop_cached:

@@ -13,6 +13,10 @@ FLAT = 1.5
 """99th percentile over median up to which latencies are flat: reported are 1.03 at a lock, and 4 to 20 at drives."""
 
 
+ARRAYS = "md's"
+"""How names of locks of arrays begin."""
+
+
 def latency_shape(prediction: Prediction) -> str | None:
     """Say whether latencies are flat or steep, and what helps; None unless a lock limits.
 
@@ -29,6 +33,5 @@ def latency_shape(prediction: Prediction) -> str | None:
         return None
     most = max(ratios)
     shape = "flat, as in one queue" if most <= FLAT else "steep, as other parts have queues too"
-    return (
-        f"Latencies are {shape}: the 99th percentile is {most:.3g} times the median. Several arrays have a lock each."
-    )
+    helps = " Several arrays have a lock each." if found.parts[0].name.startswith(ARRAYS) else ""
+    return f"Latencies are {shape}: the 99th percentile is {most:.3g} times the median.{helps}"

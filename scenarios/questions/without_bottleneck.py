@@ -22,10 +22,10 @@ from ..description.machine import ControllerInstance, DriveInstance, LinkSpec, M
 from ..description.network import CLIENTS_CPU, PORT, REQUESTS, THREADS, NetworkSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import MOST_OUTSTANDING, LoadSpec
-from ..machine.lock_plan import LocksPlan
+from ..machine.lock_plan import POOL, LocksPlan
 from ..machine.plan import machine_plan
 from ..running.base.prediction import Prediction
-from ..running.base.run import Run
+from ..running.base.run import WRITER, Run
 from ..running.base.sample import Sample
 from ..running.simulate import simulate
 
@@ -163,6 +163,9 @@ def remove_bottleneck(scenario: ScenarioSpec, usages: Sequence[Usage]) -> Bottle
     kind: ChangeKind = "limit" if found.saturated else "busiest"
     if found.parts[0].kind == PLACES:
         return _more_slots(scenario, found)
+    layer = _encrypted_by(found.parts[0], scenario)
+    if layer:
+        return _without_workers(scenario, layer, found.parts[0])
     if found.parts[0].kind == LOCK:
         return _without_lock(scenario, found.parts[0])
     if found.parts[0].kind in (CORE, PROGRAM):
@@ -172,6 +175,28 @@ def remove_bottleneck(scenario: ScenarioSpec, usages: Sequence[Usage]) -> Bottle
     if found.parts[0].kind in DRIVES:
         return BottleneckRemoved(_faster_words(scenario), kind, _faster_drives(scenario))
     return BottleneckRemoved(f"{_words(found)} without limit", kind, _without_limit(scenario, found))
+
+
+def _encrypted_by(part: Usage, scenario: ScenarioSpec) -> str:
+    """The encrypted device of which a thread or a pool of workers limits; "" if none does."""
+    if part.kind not in (LOCK, THREAD):
+        return ""
+    own = {name: (name, f"{WRITER} {name}", f"{POOL} {name}") for name in scenario.encrypted}
+    return next((name for name, words in own.items() if part.name.partition(" on node ")[0] in words), "")
+
+
+def _without_workers(scenario: ScenarioSpec, name: str, part: Usage) -> BottleneckRemoved:
+    """Who else encrypts, or submits what is encrypted."""
+    layer = scenario.encrypted[name]
+    changes: dict[str, Any] = {"submit_from_crypt_cpus": True}
+    if part.kind == LOCK:
+        changes = {"same_cpu_crypt": True}
+    elif layer.cipher is None:
+        assert layer.rate is not None
+        changes = {"rate": layer.rate * WITHOUT_LIMIT}
+    words = f"{part.name} without limit" if "rate" in changes else f"{next(iter(changes))} of {name}"
+    encrypted = {**scenario.encrypted, name: layer.model_copy(update=changes)}
+    return BottleneckRemoved(words, "limit", scenario.model_copy(update={"encrypted": encrypted}))
 
 
 def _words(found: Limit) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....model.raid.resync.thread import Resync
 from ....model.statistics import LatencyHistogram, Usage
-from ....model.statistics.usage import CORE, DISK, LOCK, SATURATED, SSD, THREAD, WayUsage, link_usage
+from ....model.statistics.usage import CORE, DISK, ENCRYPTION, LOCK, SATURATED, SSD, THREAD, WayUsage, link_usage
 from ...machine.drives import is_solid_state
 from ...machine.machine import BuiltMachine
 from ...machine.observer import UNOBSERVED
@@ -22,6 +22,8 @@ PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 _PARTS = {"dies": "flash dies", "channels": "flash channels"}
 """Parts of a solid-state drive that are called otherwise here."""
 _PROCESSOR = "its processor, with commands that need no head"
+WRITER = "dmcrypt_write of"
+"""How results call the thread that submits the writes of an encrypted device, before its name."""
 
 
 class Run(ABC):
@@ -70,6 +72,8 @@ class Run(ABC):
             thread.busy_s = 0.0
         for lock in machine.locks:
             lock.start_statistics()
+        for crypt in machine.encrypting.values():
+            crypt.start_statistics()
         for cache in machine.caches:
             cache.latencies = (LatencyHistogram(), LatencyHistogram())
         for load in machine.loads:
@@ -142,6 +146,7 @@ class Run(ABC):
         usages = [Usage(cpu.name, "cpu", min(1.0, cpu.busy_s / span / cpu.cores)) for cpu in machine.cpus]
         usages += self._busy_threads()
         usages += self._busy_cores()
+        usages += self._encrypting()
         usages += self._held_locks()
         usages += [link_usage(link, span) for link in machine.all_links if link.bytes_moved]
         usages += [drive_usage(disk, span) for disk in machine.disks.values()]
@@ -153,6 +158,19 @@ class Run(ABC):
         """Threads of arrays that have no time left, though the CPU may have: a thread is on one core at a time."""
         shares = [(name, thread.busy_s / self.span) for name, thread in self.machine.threads.items()]
         return [Usage(name, THREAD, min(1.0, share)) for name, share in shares if share >= SATURATED]
+
+    def _encrypting(self) -> list[Usage]:
+        """Cores at work for encrypted devices, and threads of these that have no time left."""
+        found, span = [], self.span
+        for name, crypt in self.machine.encrypting.items():
+            share = crypt.busy_s / span / crypt.threads
+            if crypt.threads == 1 and self.machine.cpu.cores > 1 and share >= SATURATED:
+                found.append(Usage(name, THREAD, min(1.0, share)))
+            elif share:
+                found.append(Usage(f"encryption of {name}", ENCRYPTION, min(1.0, share)))
+            if crypt.thread_s / span >= SATURATED:
+                found.append(Usage(f"{WRITER} {name}", THREAD, min(1.0, crypt.thread_s / span)))
+        return found
 
     def _held_locks(self) -> list[Usage]:
         """Locks that somebody always holds."""

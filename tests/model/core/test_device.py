@@ -36,6 +36,8 @@ MIB = 1 << 20
 class Full(Device):
     """A device with every ability, none of whose answers is the default."""
 
+    spreads = False
+
     def __init__(self) -> None:
         self.name, self.capacity = "full", 64 * MIB
         self.asked: list[str] = []

@@ -11,6 +11,7 @@ from ....model.controller.catalogue import controller
 from ....model.layouts import ALGORITHMS
 from ....model.layouts import LEVELS as KNOWN
 from ....model.raid.read_balance import READ_BALANCE
+from ....scenarios.description.arrays import CRYPT_FLAGS
 
 Document = dict[str, Any]
 """A scenario, or a part of one, as plain data from a YAML file."""
@@ -82,9 +83,9 @@ class DrawnDevices:
         self.free.append(name)
         if self.maybe() and (self.modern or not self.careful):
             self.encrypted[name] = {"on": below, "cipher": self.one("aes-xts", "aes-xts-generic")}
-            for field, value in (("sector", "4KiB"), ("no_read_workqueue", True), ("no_write_workqueue", True)):
-                if self.maybe(3):
-                    self.encrypted[name][field] = value
+            self.encrypted[name] |= {field: True for field in CRYPT_FLAGS if self.maybe(3)}
+            if self.maybe(3):
+                self.encrypted[name]["sector"] = "4KiB"
             return
         kind = self.one("cryptoloop", "dm-crypt")
         rate = self.one("20MB/s", "1GB/s")
