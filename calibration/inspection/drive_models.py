@@ -32,6 +32,7 @@ class RateOfModel(Spec):
     """At how many bytes per second a model reads in order."""
 
     value: Rate
+    """That rate."""
     source: str
 
 

@@ -4,8 +4,7 @@ The nearest is of the same interface, then of the same class: a drive for server
 loss of power, and answers a flush about ten times as fast as one for desktops. Then of the nearest rate, as the
 model's name or its generation of PCI Express tells it.
 
-Of a drive of another size than the catalogue's everything goes with the size that does so in a family: flash, dies, the
-cache of one bit per cell, endurance. Controller, channels and the flash's own times stay.
+What goes with the size in a family follows from a drive's capacity (:meth:`.SolidStateSpec.with_values`).
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ _NO_CABLE = "memory"
 """How the interface of a RAM disk and of a null block device begins: nothing that is plugged in is one."""
 _PREFIXES = {"MZ": 5, "SSD": 8, "MTFD": 7, "CT": 2}
 """Part numbers of a maker, and how many of their letters name the family before the capacity comes."""
-_MOST_DIES = 1024
 
 
 @lru_cache(maxsize=1)
@@ -70,7 +68,7 @@ def match_solid_state(found: FoundDrive, at_least: int | None) -> Match | str:
     same_size = size is None or _ratio(base.capacity, size) <= _SAME_SIZE
     if not same_size:
         assert size is not None
-        overrides |= _resized(base, size)
+        overrides["capacity"] = f"{size - size % base.mapping_unit}B"
     elif exact is not None and exact != base.capacity:
         overrides["capacity"] = f"{exact}B"
     try:
@@ -151,19 +149,3 @@ def _cable(found: FoundDrive, base: SolidStateSpec) -> dict[str, Any]:
         return {}
     line = found.interface_rate.value
     return {"interface_rate": f"{base.interface_rate * line / 600e6:.0f}B/s"} if line < 0.9 * 600e6 else {}
-
-
-def _resized(base: SolidStateSpec, size: int) -> dict[str, Any]:
-    """What goes with the capacity."""
-    share = size / base.capacity
-    groups = max(1, min(_MOST_DIES // base.channels, round(base.dies * share / base.channels)))
-    values = {
-        "capacity": f"{size - size % base.mapping_unit}B",
-        "flash": f"{int(base.flash * share)}B",
-        "dies": groups * base.channels,
-    }
-    if base.slc_cache:
-        values["slc_cache"] = f"{int(base.slc_cache * share)}B"
-    if base.endurance is not None:
-        values["endurance"] = f"{int(base.endurance * share)}B"
-    return values

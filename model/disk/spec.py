@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from ..core.errors import ModelError
+from ..core.errors import InputError, ModelError
 from ..files.description import Duration, Fraction, PositiveSize, Power, Rate, Rotation, ShareBelowAll, Size, Spec
+from ..files.quantities import parse_size
 from .mechanics.geometry import SECTOR, Geometry, Zone
 from .mechanics.seek import MeasuredSeeks, SeekCurve
 from .mechanics.track_table import TrackTable, TrackZone
@@ -19,6 +21,8 @@ _LARGEST_SECTOR = 4096
 """Linux takes no device with logical sectors above a page (block/blk-settings.c: blk_validate_limits)."""
 
 
+_MOST_HEADS = 22
+"""Surfaces of eleven platters, the most that disks of 3.5 inches have."""
 _DIVIDED = (
     *("capacity", "heads", "cache", "segments", "write_buffer", "write_extents"),
     *("media_cache", "media_cache_regions", "media_cache_batch"),
@@ -303,8 +307,22 @@ class DriveSpec(Spec):
         return True
 
     def with_values(self, **overrides: Any) -> DriveSpec:
-        """A validated copy with some fields replaced (SI numbers or strings with units)."""
-        return DriveSpec.model_validate({**self.model_dump(), **overrides})
+        """A validated copy with some fields replaced (SI numbers or strings with units); see :meth:`with_fields`."""
+        return DriveSpec.model_validate(self.with_fields(overrides))
+
+    def with_fields(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """See :meth:`.Spec.with_fields`.
+
+        Another capacity is another drive of the family: with as many surfaces of the same density as it takes, unless
+        `heads` is given too, or the zones are listed.
+        """
+        values = super().with_fields(changes)
+        share = share_of_capacity(self.capacity, changes)
+        if share is not None and "heads" not in changes and isinstance(self.zones, int):
+            arms = self.actuators
+            surfaces = min(round(self.heads / arms * share), max(self.heads, _MOST_HEADS) // arms)
+            values["heads"] = max(1, surfaces) * arms
+        return values
 
 
 def sector_problem(logical: int, physical: int, capacity: int) -> str | None:
@@ -317,6 +335,16 @@ def sector_problem(logical: int, physical: int, capacity: int) -> str | None:
     if logical > SECTOR and capacity % logical:
         return f"capacity is {capacity} bytes; a multiple of logical_sector, {logical} bytes"
     return None
+
+
+def share_of_capacity(capacity: int, overrides: Mapping[str, Any]) -> float | None:
+    """How much larger another drive of a family is, if the overrides of fields say so; None if they do not, or with
+    something that is no size, which whoever validates them refuses.
+    """
+    try:
+        return parse_size(overrides["capacity"]) / capacity
+    except (KeyError, InputError):
+        return None
 
 
 def mechanics(spec: DriveSpec) -> tuple[Geometry, SeekCurve]:

@@ -70,6 +70,7 @@ class PowerClass(Spec):
 
 class _Classes(Spec):
     classes: tuple[PowerClass, ...]
+    """As the file has them."""
 
 
 @lru_cache(maxsize=1)

@@ -99,9 +99,7 @@ def unknown_drive(name: str, specs: Mapping[str, Searched]) -> InputError:
     capacity = said_capacity(name)
     change = "overrides: {FIELD: VALUE}"
     if capacity is not None and abs(math.log(first.capacity / capacity)) > 0.02:
-        flash = first.flash if isinstance(first, SolidStateSpec) else 0
-        spare = f", flash: {_size(flash / first.capacity * capacity)}" if flash else ""
-        change = f"overrides: {{capacity: {_size(capacity)}{spare}}}"
+        change = f"overrides: {{capacity: {_size(capacity)}}}"
     listed = " or ".join(offered)
     return InputError(
         f"drive {name!r}",

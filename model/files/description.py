@@ -159,6 +159,16 @@ class Spec(BaseModel):
                 raise ValidationError.from_exception_data(cls.__name__, problems)
         return data
 
+    def with_fields(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a copy with some of them replaced, to be validated; what follows from these follows.
+
+        Parameters
+        ----------
+        changes
+            New values by field, SI numbers or strings with units.
+        """
+        return {**self.model_dump(), **changes}
+
 
 class BuiltWhenUsed:
     """For the annotation of a field that few descriptions set: what checks its class is built with the first one.

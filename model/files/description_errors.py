@@ -19,9 +19,11 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from ..core.errors import InputError
+from .description import Spec
 from .yaml_files import KeyPath, Positions, read_yaml
 
 _Model = TypeVar("_Model", bound=BaseModel)
+_Spec = TypeVar("_Spec", bound=Spec)
 _NOTHING = object()
 _PLAIN_WORDS = {
     "dict_type": "a mapping",
@@ -94,7 +96,7 @@ def validate(model_class: type[_Model], data: object, positions: Positions | Non
         raise InputError(place, error.found, error.expected) from None
 
 
-def changed(base: _Model, changes: Mapping[str, Any], units_required: bool = False) -> _Model:
+def changed(base: _Spec, changes: Mapping[str, Any], units_required: bool = False) -> _Spec:
     """A validated copy of a description with some fields replaced.
 
     Parameters
@@ -111,7 +113,7 @@ def changed(base: _Model, changes: Mapping[str, Any], units_required: bool = Fal
     InputError
         About the first thing that is wrong; its place is the field, or "" if it is about several of them.
     """
-    data = {**base.model_dump(), **changes}
+    data = base.with_fields(changes)
     context = {"units": "required", "only": frozenset(changes)} if units_required else None
     try:
         return type(base).model_validate(data, context=context)

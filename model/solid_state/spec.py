@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
 from ..core.discard import MOST_BIO_BYTES, SECTOR
 from ..core.exact_sums import sum_in_order
-from ..disk.spec import sector_problem
+from ..disk.spec import sector_problem, share_of_capacity
 from ..files.description import Duration, PositiveSize, Power, Rate, ShareBelowAll, Size, Spec
 
 USUAL_STEPS: Final = {1: (1,), 2: (1, 2), 3: (2, 3, 2), 4: (4, 4, 3, 4)}
@@ -30,6 +31,7 @@ MOVE_SHARE: Final = 0.7
 """The work of a controller for a moved unit, in commands: the map is looked up and changed, but no host is served.
 Calibrated on the random writes of data sheets: a larger share would limit the Solidigm P5810, which reaches 95 % of its
 sheet (469,000 of 495,000/s). Without it a mix of 70 % reads is 38 % above the sheet of the Intel P3700."""
+_MOST_DIES = 1024
 
 
 class SolidStateSpec(Spec):
@@ -45,7 +47,7 @@ class SolidStateSpec(Spec):
     """Bytes for the user, and bytes of flash that hold them: the rest is spare (over-provisioning)."""
     channels: int = Field(ge=1, le=64)
     channel_rate: Rate
-    dies: int = Field(ge=1, le=1024)
+    dies: int = Field(ge=1, le=_MOST_DIES)
     planes: int = Field(default=2, ge=1, le=8)
     """Buses to the flash and what each moves (bytes/s); dies on all of them; planes that a die works on at once."""
     independent_planes: bool = False
@@ -233,5 +235,24 @@ class SolidStateSpec(Spec):
         return self.model_copy(update=parts)
 
     def with_values(self, **overrides: Any) -> SolidStateSpec:
-        """A validated copy with some fields replaced (SI numbers or strings with units)."""
-        return SolidStateSpec.model_validate({**self.model_dump(), **overrides})
+        """A validated copy with some fields replaced (SI numbers or strings with units); see :meth:`with_fields`."""
+        return SolidStateSpec.model_validate(self.with_fields(overrides))
+
+    def with_fields(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """See :meth:`.Spec.with_fields`.
+
+        Another capacity is another drive of the family: flash, dies, the cache of one bit per cell and endurance go
+        with it unless they are given too. Controller, channels and the flash's own times stay.
+        """
+        values = super().with_fields(changes)
+        share = share_of_capacity(self.capacity, changes)
+        if share is not None:
+            groups = max(1, min(_MOST_DIES // self.channels, round(self.dies * share / self.channels)))
+            alike = {
+                "flash": int(self.flash * share),
+                "dies": groups * self.channels,
+                "slc_cache": int(self.slc_cache * share),
+                "endurance": None if self.endurance is None else int(self.endurance * share),
+            }
+            values |= {name: value for name, value in alike.items() if name not in changes}
+        return values
