@@ -19,7 +19,7 @@ FOLDERS = (
 EXCEPTIONS = (
     *("controller.catalogue", "controller.settings"),
     *("core.brent", "core.discard", "core.errors", "core.exact_sums", "core.fixed_service"),
-    *("crypt.ciphers", "disk.spec"),
+    *("crypt.ciphers", "disk.spec", "disk.mechanics.zone_spec"),
     "file_system.settings",
     *("layouts.bytes_array", "layouts.chart", "layouts.factory", "layouts.levels", "layouts.parity_bytes"),
     *("loads.dd", "memory.dirty_balance", "memory.pipe", "memory.settings"),

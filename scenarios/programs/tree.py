@@ -30,10 +30,10 @@ class TreeSpec(Spec):
 
 
 class TreeStep(CopyingStep):
-    """What all of them have."""
+    """What all of them have: a field `tree`, which says for each what is done with it."""
 
-    tree: TreeSpec = TreeSpec()
-    """What is in it."""
+    if TYPE_CHECKING:
+        tree: TreeSpec
 
     def data_bytes(self, memory_bytes: int) -> int:
         """See :meth:`.Step.data_bytes`."""
