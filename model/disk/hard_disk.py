@@ -85,7 +85,12 @@ class HardDisk(DiskInterface):
         self._long_from = 0  # where the part of it begins that is crossing the link
         self._ordered = (
             ShortestPositioning(
-                media, spec.queue_depth, spec.queue_age_weight, spec.queue_effort, caches or self._log is not None
+                media,
+                spec.queue_depth,
+                spec.queue_age_weight,
+                spec.queue_effort,
+                caches or self._log is not None,
+                spec.queue_margin,
             )
             if self._concurrent
             else None

@@ -58,6 +58,8 @@ class ShortestPositioning:
         the order is first come, first served.
     caches
         If true, writes go to the buffer: they are taken first in, first out.
+    margin_s
+        Time (s) that is added to each seek where commands are compared, as a seek sometimes settles late.
     """
 
     __slots__ = (
@@ -69,11 +71,20 @@ class ShortestPositioning:
         "_held",
         "_known",
         "_landing",
+        "_margin_s",
         "_media",
         "_remainder",
     )
 
-    def __init__(self, media: Media, depth: int, age_weight: float, effort: float = 1.0, caches: bool = False) -> None:
+    def __init__(
+        self,
+        media: Media,
+        depth: int,
+        age_weight: float,
+        effort: float = 1.0,
+        caches: bool = False,
+        margin_s: float = 0.0,
+    ) -> None:
         self._known: list[_Known] = []
         self._landing: deque[tuple[Request, float]] = deque()  # cached writes and flushes, each with its handicap (s)
         self._media = media
@@ -86,6 +97,7 @@ class ShortestPositioning:
         late_s = EARLY * media.geometry.revolution_s
         self._early_s = _EARLY_S if late_s < _EARLY_S else 2.0 * late_s
         self._held: deque[Request] = deque()
+        self._margin_s = margin_s
 
     def __len__(self) -> int:
         return len(self._known) + len(self._landing)
@@ -190,10 +202,13 @@ class ShortestPositioning:
             known = known[:weighed]
         arm = media.head_cylinder(now)
         revolution_s = media.geometry.revolution_s
+        margin_s = self._margin_s
         passed_s = media.angle(media.free_from(now)) * revolution_s - self._early_s
         for i, command in enumerate(known):
             reach = command.table[command.cylinder - arm]
             if reach + command.handicap_s < soonest:
+                if reach:  # an arm that stays where it is has settled
+                    reach += margin_s
                 reach += (command.angle_s - passed_s - reach) % revolution_s + command.handicap_s
                 if reach < soonest:
                     best, soonest = i, reach

@@ -16,6 +16,7 @@ from raidsim.model.disk.spec import DriveSpec
 from raidsim.model.drives.catalogue import drive_sources, hard_disk, hard_disk_names
 from raidsim.model.loads.closed_load import ClosedLoad
 from raidsim.model.loads.open_load import OpenLoad
+from raidsim.model.statistics.latency_histogram import LatencyHistogram
 
 KIB, MIB = 1 << 10, 1 << 20
 EXOS = hard_disk("Exos-X20-20TB-SAS")
@@ -161,11 +162,55 @@ def test_a_queue_is_served_nearly_as_fast_as_in_the_best_of_all_orders() -> None
 
 
 def test_the_gain_is_that_of_the_data_sheet() -> None:
-    """168 random reads of 4 KiB a second at 16 outstanding: Exos X24 data sheet (7,200 rpm, 285 MB/s as the X20)."""
-    assert _iops(EXOS, 16, 4 * KIB, ios=4000) == pytest.approx(168, rel=0.04)
-    source = drive_sources("Exos-X20-20TB-SAS")["queue_effort"].source
+    """168 random reads of 4 KiB a second at 16 outstanding: Exos X24 data sheet (7,200 rpm, 285 MB/s as the X20).
+
+    The class has a margin that is fitted over three drives; that of the sheet is the smallest.
+    """
+    assert _iops(EXOS, 16, 4 * KIB, ios=4000) == pytest.approx(168, rel=0.1)
+    assert _iops(EXOS.with_values(queue_margin=0.45e-3), 16, 4 * KIB, ios=4000) == pytest.approx(168, rel=0.04)
+    source = drive_sources("Exos-X20-20TB-SAS")["queue_margin"].assumed
     assert source is not None
     assert "168" in source
+
+
+def _latencies(spec: DriveSpec, depth: int, size: int, span: int) -> LatencyHistogram:
+    """Of random reads within the first `span` bytes, a minute after a quarter of one."""
+    engine = Engine(2)
+    load = ClosedLoad(engine, HardDisk(engine, spec, "disk"), size=size, depth=depth, span=span)
+    engine.run_to(15.0)
+    load.start_statistics(15.0)
+    engine.run_to(75.0)
+    return load.read_latency
+
+
+def test_short_seeks_of_a_deep_queue_have_a_floor() -> None:
+    """550/s were measured within 30 GB of a 16 TB disk at 128 outstanding.
+
+    Counter-test: without a margin it is twice that.
+    """
+    spec = hard_disk("Exos-X16-16TB").with_values(queue_depth=32)
+    rates = [
+        _latencies(spec.with_values(queue_margin=margin), 128, 4 * KIB, 30 * 10**9).count / 60.0
+        for margin in (spec.queue_margin, 0.0)
+    ]
+    assert 400 < rates[0] < 660, rates
+    assert rates[1] > 1.7 * rates[0]
+
+
+@pytest.mark.parametrize(("span", "least"), [(None, 3.2), (140 * 10**9, 3.35)])
+def test_a_greedy_drive_has_a_long_tail_that_grows_in_a_narrow_span(span: int | None, least: float) -> None:
+    """p99 over mean at depth 16 was 4.2 on a 15 TB disk and 5.5 within 140 GB.
+
+    Counter-test: firmware that weighs few commands has 1.7, as a 22 TB disk at every depth (1.6 to 1.8).
+    """
+    spec = hard_disk("Ultrastar-He12-12TB").with_values(**FULL)
+
+    def tail(spec: DriveSpec) -> float:
+        found = _latencies(spec, 16, 256 * KIB, span or spec.capacity)
+        return found.percentile(99.0) / found.mean
+
+    assert tail(spec) > least
+    assert tail(spec.with_values(queue_effort=0.25)) < 2.3
 
 
 def test_without_effort_there_is_no_gain() -> None:

@@ -83,9 +83,9 @@ def test_queued_random_reads_follow_from_the_seek_curve(monkeypatch: pytest.Monk
     assert simulated(name, wanted) < 0.6 * wanted.value
 
 
-def test_the_figure_that_queue_effort_was_taken_from_is_not_called_predicted() -> None:
-    """`queue_effort` names the Exos X24's random reads as its source, so this figure says nothing of the model."""
-    sources = drive_sources("Exos-X20-20TB-SAS")["queue_effort"].source
+def test_the_figure_that_queue_margin_was_taken_from_is_not_called_predicted() -> None:
+    """`queue_margin` names the Exos X24's random reads as its source, so this figure says nothing of the model."""
+    sources = drive_sources("Exos-X20-20TB-SAS")["queue_margin"].assumed
     assert sources is not None
     assert "Exos X24" in sources
     assert "168" in sources
