@@ -159,17 +159,11 @@ class DriveSpec(Spec):
     queue_effort: Fraction = 0.5
     """Share (0 to 1) of the waiting commands, the oldest, among which the firmware looks for the nearest.
 
-    At least one: at 0 the drive is first come, first served. Desktop drives weigh few: 0.28 on one of 2007 (study
-    louwrentius-2019). Nearline drives weigh all of them, with a `queue_margin`: reads that lie badly are overtaken
-    often, and the longest latencies are five times the mean. The default lies between.
+    At least one: at 0 the drive is first come, first served. A desktop drive of 2007 weighs 0.28 (louwrentius-2019).
     """
     queue_margin: Duration = 0.0
-    """Time (s) that the firmware adds to each seek when it chooses the next command.
-
-    A seek sometimes settles late. A sector that passes the head within the margin after the seek counts as missed, so
-    that a late arrival does not cost a turn. It bounds what a deep queue gains, most of all where seeks are short. 0:
-    the firmware trusts every seek to the microsecond.
-    """
+    """Time (s) that the firmware adds to each seek when it chooses the next command, as a seek sometimes settles late
+    and then costs a turn. It bounds what a deep queue gains, most of all where seeks are short."""
     media_cache: Size = 0
     """Bytes of the platters to which small writes go before they are moved home; 0: none."""
     media_cache_regions: int = Field(default=16, ge=1, le=1000)

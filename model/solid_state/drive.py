@@ -74,9 +74,9 @@ class SolidState(DriveStatistics):
         "_byte_s",
         "_codeword_s",
         "_codeword_up_s",
+        "_durable_s",
         "_engine",
         "_finished",
-        "_flush_s",
         "_held",
         "_inverse_rate",
         "_limit",
@@ -115,8 +115,7 @@ class SolidState(DriveStatistics):
         self._engine = engine
         self._driver = driver
         self.spec = spec
-        self.name = name
-        self.state = state
+        self.name, self.state = name, state
         self.capacity = spec.capacity
         self._path, self._through = path, bool(path.links)
         self._inverse_rate = 1.0 / spec.interface_rate
@@ -126,7 +125,7 @@ class SolidState(DriveStatistics):
         self._move_s = spec.move_share * self._command_s / spec.mapping_unit
         self._byte_s = spec.unit_time / UNIT_BYTES
         self._read_s, self._write_s = spec.read_overhead, spec.write_overhead
-        self._flush_s = spec.write_overhead if spec.flush_time is None else spec.flush_time
+        self._durable_s = spec.durable_times
         self._unsafe, self._safe_s = False, 0.0  # whether anything was written since a flush, and when that is over
         self._sector_mask = spec.logical_sector - 1
         self._limit = spec.queue_depth * spec.queues if driver is None else _NO_LIMIT
@@ -147,7 +146,6 @@ class SolidState(DriveStatistics):
         self._waiting: deque[Request] = deque()
         self._finished = _Finished(self)
         self._outstanding = 0
-        # What a small read needs, without a detour.
         self._simple = driver is None and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
         self._plain = False
         self._streams: dict[int, Stream] = {} if self._ahead is None else self._ahead.streams
@@ -281,15 +279,18 @@ class SolidState(DriveStatistics):
         elif op == WRITE:
             if self._move_s:
                 self._occupy(self._move_s * self._translation.moved_for(request.size))
+            through = request.sync == WRITE_THROUGH and not self.spec.power_loss_protection
+            if through and self._unsafe:  # the kernel sends the flush before it sends the write
+                begin = self._make_safe(now, begin, 0)
             at = self._write(now, begin + self._write_s, request.offset, request.size)
-            if request.sync == WRITE_THROUGH and not self.spec.power_loss_protection:
-                at = self._make_safe(now, at)
+            if through:
+                at = self._make_safe(now, at, 1)
             else:
                 self._unsafe = True
             if self._simple:
                 self._changed()
         elif op == FLUSH:
-            at = self._make_safe(now, begin) if self._unsafe else max(begin + self._write_s, self._safe_s)
+            at = self._make_safe(now, begin, 0) if self._unsafe else max(begin + self._write_s, self._safe_s)
         else:
             at = begin + self._write_s
             unit = self.spec.mapping_unit
@@ -300,11 +301,11 @@ class SolidState(DriveStatistics):
                 self._changed()
         self._engine.complete(request, self._finished, at if at > now else now)
 
-    def _make_safe(self, now: float, begin: float) -> float:
-        """Make what has been written safe, with commands from `begin` (s) on; when it is (s)."""
+    def _make_safe(self, now: float, begin: float, fua: int) -> float:
+        """Make what was written safe, with commands from `begin` (s) on, by a flush (0) or FUA (1); when it is (s)."""
         written = begin if self.spec.power_loss_protection else self._buffer.flush(now, begin)
         self._unsafe = False
-        self._safe_s = at = written + self._flush_s
+        self._safe_s = at = written + self._durable_s[fua]
         return at
 
     def _changed(self) -> None:
