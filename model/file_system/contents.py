@@ -347,10 +347,11 @@ class Contents:
         """Wait until data and inode of a file are on the device; with `data_only` (fdatasync) not its times."""
         if by.owed_s:
             yield self._cache.pay(by)
-        barrier = self.settings.barrier
         yield from self._cache.write_back(file, by.issuer, by)
+        if file.take_converted():
+            self.journal.change([file.item])
         committed = yield from self.journal.commit(data_only)
-        if barrier:
+        if self.settings.barrier:
             yield from self._cache.spend(_SWITCHES * self._host.prices.switch_s, by)
             if not committed:
                 yield self._cache.flush_device()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from ..core.extents import ExtentSet
 from ..memory.paged_file import PagedFile
 
 
@@ -132,10 +133,15 @@ class File(PagedFile):
         From when on writing over its bytes changes its time.
     opened
         How often it is open.
+    written
+        Of a file whose bytes have their places but were never written: those that were by now. None: all of them.
+    converts
+        Whether bytes were written for the first time, and its inode has not gone to the journal since.
     """
 
     __slots__ = (
         "_system",
+        "converts",
         "entry",
         "group",
         "in_leaf",
@@ -147,6 +153,7 @@ class File(PagedFile):
         "opened",
         "parent",
         "slot",
+        "written",
     )
 
     def __init__(self, name: str, parent: Directory, group: int, system: Allocates) -> None:
@@ -162,6 +169,28 @@ class File(PagedFile):
         self.in_leaf = False
         self.opened = 0
         self.atime_due_s = self.mtime_due_s = 0.0
+        self.written: ExtentSet | None = None
+        self.converts = False
+
+    def holds(self, position: int) -> bool:
+        """Whether the block at `position` was ever written."""
+        return self.written is None or self.written.run_from(position) > position
+
+    def write_first(self, start: int, end: int) -> None:
+        """Note that [start, end), whole blocks, is written, of which some may have a place that is marked unwritten.
+
+        Its mark is taken away when the bytes are there, and the inode goes to the journal (Linux fs/ext4/extents.c,
+        ext4_convert_unwritten_extents; fs/xfs/xfs_iomap.c, xfs_iomap_write_unwritten).
+        """
+        assert self.written is not None
+        if self.written.run_from(start) < end:
+            self.written.add(start, end)
+            self.converts = True
+
+    def take_converted(self) -> bool:
+        """Whether bytes were written for the first time since this was last asked."""
+        converts, self.converts = self.converts, False
+        return converts
 
     def place(self, end: int) -> None:
         """Give all bytes a place, `end` among them."""

@@ -180,7 +180,7 @@ class FioEngine(Account):
                 device.plug()
         self._outstanding += count
         statistics.submitted(count, self._outstanding)
-        now, is_async, syncs = engine._now, self._is_async, self._timing.sync_writes
+        now, is_async, syncs = engine._now, self._is_async, self._timing.sync_writes != "none"
         host, issuer, stalled, late = self._host, self.issuer, 0.0, 0.0
         ahead += self._passed_ahead_s
         passing = 0.0
@@ -189,7 +189,8 @@ class FioEngine(Account):
                 yield from self._wait_for_inode(file.inode, file, offset, size)
                 now = engine._now
             parent = [began_s, now if is_async else began, file, offset]
-            file.submit(op, offset, size, self._synced if syncs and op == WRITE else self._done, issuer, parent)
+            done = self._synced if syncs and op == WRITE and not file.writes_through else self._done
+            file.submit(op, offset, size, done, issuer, parent)
             if issuer in host.computing:
                 yield from self._leave_driver()
                 now = engine._now
@@ -322,8 +323,8 @@ class FioEngine(Account):
             yield from file.read(offset, size, self)
         else:
             yield from file.write(offset, size, self)
-            if self._timing.sync_writes:
-                yield from file.sync(self, False)
+            if self._timing.sync_writes != "none":
+                yield from file.sync(self, self._timing.sync_writes == "dsync")
         spent = self.cpu_s - spent
         statistics.switches += self.now - began > spent + SLEPT_S
         user = min(USER_S, spent)

@@ -10,7 +10,7 @@ from ..core.device import Device
 from ..core.discard import issue
 from ..core.errors import ModelError
 from ..core.join import Join
-from ..core.request import DIRECT, WAITED, WRITE, Request
+from ..core.request import DIRECT, WAITED, WRITE, WRITE_THROUGH, Request
 from ..file_system import File, FileSystem
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
@@ -38,6 +38,8 @@ class DirectFile:
         Whether fsync(2) makes the kernel flush the device (blkdev_issue_flush).
     inode
         What its threads take turns at, at its inode; None if nobody can wait for that.
+    writes_through
+        Whether each write carries FUA, so that it is on the medium when it is complete.
 
     Attributes
     ----------
@@ -49,7 +51,18 @@ class DirectFile:
         Whether it is a block device.
     """
 
-    __slots__ = ("_contiguous", "_flushes", "_place", "_submit", "device", "inode", "on_device", "queues")
+    __slots__ = (
+        "_contiguous",
+        "_flushes",
+        "_place",
+        "_submit",
+        "_write_sync",
+        "device",
+        "inode",
+        "on_device",
+        "queues",
+        "writes_through",
+    )
 
     def __init__(
         self,
@@ -58,6 +71,7 @@ class DirectFile:
         place: Callable[[int, int], Any] | None = None,
         flushes: bool = True,
         inode: Lock | None = None,
+        writes_through: bool = False,
     ) -> None:
         if contiguous is None and place is None:
             raise ModelError(f"a file on {device.name} without a place")
@@ -68,13 +82,15 @@ class DirectFile:
         self._contiguous = contiguous
         self._flushes = flushes
         self._place = place
+        self.writes_through = writes_through
+        self._write_sync = WRITE_THROUGH if writes_through else DIRECT
         self._submit: Callable[[Request], None] = device.submit
 
     def submit(
         self, op: int, offset: int, size: int, done: Callable[[Request], None], issuer: int, parent: Any
     ) -> None:
         """Send an I/O; `done` gets a request with this `parent` that says when it was submitted."""
-        sync = DIRECT if op == WRITE else WAITED
+        sync = self._write_sync if op == WRITE else WAITED
         at = self._contiguous
         if at is not None:
             self._submit(Request(op, at + offset, size, done, issuer, sync, parent))
@@ -191,7 +207,7 @@ class CachedFile:
         As of :class:`DirectFile`, where there is no file system that knows.
     """
 
-    __slots__ = ("_advice", "_cache", "_file", "_flushes", "_host", "_opened", "_system")
+    __slots__ = ("_advice", "_cache", "_file", "_flushes", "_host", "_new", "_opened", "_system")
 
     def __init__(
         self,
@@ -208,6 +224,7 @@ class CachedFile:
         self._system = system
         self._advice = advice
         self._flushes = flushes
+        self._new: File | None = file if isinstance(file, File) and file.written is not None else None
         self._opened: dict[int, ReadAhead] = {}
 
     def open(self, issuer: int) -> None:
@@ -261,6 +278,8 @@ class CachedFile:
         for edge in {offset - offset % block, end - end % block}:
             # A block that is written in part has to be in memory first.
             partly = not (offset <= edge and edge + block <= end) and edge < end
+            if self._new is not None and not self._new.holds(edge):
+                continue
             if partly and edge < file.size and not cache.is_cached(file, edge, edge + 1):
                 yield from cache.fetch(file, edge, min(file.size, edge + block), by)
         per_byte = prices.file_write_s / size + prices.write_copy_s_per_byte(size) + prices.page_s / PAGE
@@ -270,6 +289,8 @@ class CachedFile:
             yield from cache.spend((stop - start) * per_byte, by)
             if self._system is not None:
                 yield from self._system.written(_file(file), stop, by)
+                if self._new is not None:
+                    self._new.write_first(start - start % block, stop + -stop % block)
             dirtied = cache.mark_dirty(file, start, stop)
             if cache.write_behind_bytes:
                 yield from cache.write_behind(file, start, stop, by)

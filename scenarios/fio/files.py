@@ -11,6 +11,7 @@ from posixpath import normpath
 from typing import Any
 
 from ...model.core.errors import FileSystemFull, InputError
+from ...model.core.extents import ExtentSet
 from ...model.core.request import WRITE
 from ...model.files.quantities import format_size
 from ...model.fio.files import CachedFile, DirectFile, FioFile, LockedFile
@@ -31,6 +32,9 @@ _ALIGN = 1 << 20
 """Files laid out on a target begin at a multiple of this."""
 _NO_ADVICE = ("linux-2.4", "freebsd-")
 """Kernels without posix_fadvise (Linux has it since 2.5.60, FreeBSD since 9.0)."""
+_FUA_SINCE = {"xfs": (4, 18), "xfs-v5": (4, 18), "ext4": (5, 5)}
+"""Linux whose file system sends a direct write of a file opened with O_DSYNC with FUA, if it is over what is there, and
+not with a flush after it (fs/iomap/direct-io.c, IOMAP_DIO_WRITE_FUA)."""
 _NO_FLUSH = ("linux-2.", "freebsd-")
 """Kernels whose fsync of a block device leaves its cache alone (Linux flushes it since 2.6.33, blkdev_fsync)."""
 
@@ -150,10 +154,18 @@ class FilePlaces:
         self._mounts: dict[str, Mount] = {}
         self._laid_out: dict[str, tuple[int, int]] = {}
         self._paged: dict[str, tuple[PageCache, PagedFile, Any]] = {}
-        self._direct: dict[str, DirectFile] = {}
+        self._direct: dict[tuple[str, bool], DirectFile] = {}
         self._clients_see: dict[PageCache, NetworkFront] = {}
         sizes: dict[str, int] = {}
         self._written_in_part: set[str] = set()
+        # fio creates a file that is only written, and fallocate(2) gives it its place; other files it writes first.
+        there = {
+            names.real(file.name)
+            for plan in threads
+            if plan.job.reads or plan.job.trims or plan.job.overwrite
+            for file in plan.job.files
+        }
+        self._new = {names.real(file.name) for plan in threads for file in plan.job.files} - there
         for plan in threads:
             write = plan.job.sizes[WRITE].least
             for file in plan.job.files:
@@ -169,7 +181,7 @@ class FilePlaces:
             place = f"job {plan.name}, filename"
             device = self._names.device(file.name, place)
             if plan.timing.direct or plan.timing.kind == "null":
-                found[file.name] = self._direct_file(file.name, device)
+                found[file.name] = self._direct_file(file.name, device, plan.timing.sync_writes == "dsync")
             else:
                 found[file.name] = self._cached_file(plan, file.name, device)
             if plan.job.trims and plan.timing.kind != "null":
@@ -244,6 +256,8 @@ class FilePlaces:
             file = mount.file_system.place(inside, size)
         except FileSystemFull as error:
             raise InputError("size", str(error), "expected: files that fit on the file system") from None
+        if self._names.real(name) in self._new and mount.file_system.settings.journal != "none":
+            file.written = ExtentSet()
         self._paged[name] = (mount.cache, file, mount.file_system)
         if not name.startswith("/"):
             note = f"relative names are files on {point}, the only file system"
@@ -255,15 +269,19 @@ class FilePlaces:
             self.used[name] = self._machine.device(name)
         return self.used[name]
 
-    def _direct_file(self, name: str, device: str | None) -> DirectFile:
-        if name not in self._direct:
+    def _direct_file(self, name: str, device: str | None, durable: bool) -> DirectFile:
+        """A file with O_DIRECT, and with O_DSYNC if it is `durable`."""
+        key = (name, durable)
+        if key not in self._direct:
+            through = durable and self._sends_fua(name, device)
             if device is not None:
                 opened = self._machine.opened(self._device(device))
                 inode = self._inode(name, device, QueuedLock)
-                self._direct[name] = DirectFile(opened, 0, flushes=self._flushes, inode=inode)
+                self._direct[key] = DirectFile(opened, 0, None, self._flushes, inode, through)
             elif name in self._laid_out:
                 start, _ = self._laid_out[name]
-                self._direct[name] = DirectFile(self._device(self._names.target()), start, flushes=self._flushes)
+                target = self._device(self._names.target())
+                self._direct[key] = DirectFile(target, start, None, self._flushes, None, through)
             else:
                 cache, file, system = self._paged[name]
                 inode = self._inode(name, self._on[name], Counter)
@@ -271,10 +289,21 @@ class FilePlaces:
                 in_part = self._names.real(name) in self._written_in_part
                 if in_part and system is not None and system.settings.unaligned_alone:
                     block = system.settings.block
-                    self._direct[name] = LockedFile(below, pieces, self._flushes, inode, block)
+                    self._direct[key] = LockedFile(below, pieces, self._flushes, inode, block)
                 else:
-                    self._direct[name] = DirectFile(below, None, pieces, self._flushes, inode)
-        return self._direct[name]
+                    self._direct[key] = DirectFile(below, None, pieces, self._flushes, inode, through)
+        return self._direct[key]
+
+    def _sends_fua(self, name: str, device: str | None) -> bool:
+        """Whether the kernel makes a direct write durable with FUA: to a device, or where the file system does."""
+        if not self._flushes or self._machine.network is not None:
+            return False
+        point = self._names.mount_point(name) if device is None else None
+        if point is None:
+            return True
+        since = _FUA_SINCE.get(self._scenario.file_systems[point].kind)
+        version = tuple(int(part) for part in self._machine.kernel.version.split(".")[:2])
+        return since is not None and version >= since
 
     def _inode(self, name: str, device: str, kind: type[Lock]) -> Lock | None:
         """What threads of several cores take turns at, at the inode of a file; None on hard disks, which are slower."""

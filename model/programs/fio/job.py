@@ -120,6 +120,8 @@ class FioJob:
         ``loops``: times that all is done.
     allrandrepeat
         ``allrandrepeat``: all random numbers are the same whatever ``randseed`` is.
+    overwrite
+        ``overwrite``: files have been written before, though nothing but writes comes.
     """
 
     files: tuple[JobFile, ...]
@@ -161,6 +163,7 @@ class FioJob:
     number_ios: int = 0
     loops: int = 1
     allrandrepeat: bool = False
+    overwrite: bool = False
 
     @property
     def units(self) -> tuple[int, ...]:

@@ -148,6 +148,7 @@ class JobReader(OptionReader):
             align=align,
             unaligned=self.flag("bs_unaligned", False),
             sizes_by_order=self.flag("bs_is_seq_rand", False),
+            overwrite=self.flag("overwrite", False),
             number_ios=self.number("number_ios", 0),
             loops=max(1, self.number("loops", 1)),
         )

@@ -13,6 +13,7 @@ from .reader import OptionReader
 MOST_DEPTH = 65_536
 DEFAULT_RATE_CYCLE_S = 1.0
 PERCENTILES = (1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99)
+_SYNC = {"none": "none", "0": "none", "sync": "sync", "1": "sync", "dsync": "dsync"}
 _ADVICE = {"0": "none", "1": "pattern", "random": "random", "sequential": "sequential"}
 
 
@@ -121,7 +122,8 @@ class FioTiming:
     invalidate, pre_read
         What is done with the cache before the job.
     sync_writes
-        ``sync``: every write is on the medium when it is complete.
+        ``sync``: every write is on the medium when it is complete: "none", "sync" with the times of its file, or
+        "dsync".
     end_fsync, fsync_on_close
         At the end.
     runtime_s, ramp_s
@@ -144,7 +146,7 @@ class FioTiming:
     advice: str = "pattern"
     invalidate: bool = True
     pre_read: bool = False
-    sync_writes: bool = False
+    sync_writes: str = "none"
     end_fsync: bool = False
     fsync_on_close: bool = False
     runtime_s: float = 0.0
@@ -175,7 +177,7 @@ def timing_of(reader: OptionReader, thread_number: int, smallest: tuple[int, int
         advice=_ADVICE[reader.one_of("fadvise_hint", "1", tuple(_ADVICE))],
         invalidate=reader.flag("invalidate", True),
         pre_read=reader.flag("pre_read", False),
-        sync_writes=reader.one_of("sync", "none", ("none", "0", "sync", "1", "dsync")) not in ("none", "0"),
+        sync_writes=_SYNC[reader.one_of("sync", "none", tuple(_SYNC))],
         end_fsync=reader.flag("end_fsync", False),
         fsync_on_close=reader.flag("fsync_on_close", False),
         runtime_s=reader.seconds("runtime"),
