@@ -146,12 +146,12 @@ class DriveSpec(Spec):
     """Whether the head goes back to read ahead unasked although a write has come since the last read."""
     queue_depth: int = Field(default=1, ge=1, le=256)
     """Commands that the drive knows at once."""
-    queue_age_weight: float = Field(default=0.006, ge=0, le=1000)
-    """Positioning time (s) that a second of waiting makes up for when the drive chooses the next command.
+    queue_age_weight: float = Field(default=0.003, ge=0, le=1000)
+    """Positioning time (s) that a wait of one second makes up for when the drive chooses the next command, and four
+    times as much a wait of two: the credit grows with the square, so that it is small until a command is old.
 
-    Larger is fairer and slower. The form is that of Worthington, Ganger and Patt, SIGMETRICS 1994. No maker gives the
-    value. It is chosen so that a read an average seek and half a turn away waits for 2 s, and throughput is within 5 %
-    of what it is at 0. Next to a stream the longest wait of a random read is then 2.2 to 3.9 s on the catalogue's
+    Larger is fairer and slower. No maker gives the value. It is chosen so that a read an average seek and half a turn
+    away waits for 2 s. Next to a stream the longest wait of a random read is then 2.4 to 2.8 s on the catalogue's
     drives of up to 7,200 rpm. Real drives of several models broke off the stream after 1 to 4 s (A. Motin,
     openzfs/zfs #15270, 2023-09-14). The command aging limit of Ultrastar drives is 48 times 50 ms (Ultrastar C15K600
     specification, 18.10.2).

@@ -197,7 +197,7 @@ def test_short_seeks_of_a_deep_queue_have_a_floor() -> None:
     assert rates[1] > 1.7 * rates[0]
 
 
-@pytest.mark.parametrize(("span", "least"), [(None, 3.2), (140 * 10**9, 3.35)])
+@pytest.mark.parametrize(("span", "least"), [(None, 3.5), (140 * 10**9, 3.9)])
 def test_a_greedy_drive_has_a_long_tail_that_grows_in_a_narrow_span(span: int | None, least: float) -> None:
     """p99 over mean at depth 16 was 4.2 on a 15 TB disk and 5.5 within 140 GB.
 
@@ -233,7 +233,7 @@ def test_effort_acts_smoothly() -> None:
 def test_age_bounds_the_wait() -> None:
     """Beside a crowd at the rim a read at the hub waits for a time that the weight decides; without age it starves."""
     waits = {}
-    for weight in (0.0, 0.006, 0.06):
+    for weight in (0.0, 0.003, 0.3):
         engine = Engine(1)
         spec = EXOS.with_values(**{**FULL, "queue_age_weight": weight})
         disk = HardDisk(engine, spec, "disk")
@@ -246,8 +246,8 @@ def test_age_bounds_the_wait() -> None:
         load.stop()
     assert waits[0.0] == float("inf")
     # A full stroke and a turn against a millisecond or two.
-    assert waits[0.006] < 0.030 / 0.006
-    assert waits[0.06] < 0.2 * waits[0.006]
+    assert waits[0.003] < (0.030 / 0.003) ** 0.5
+    assert waits[0.3] < 0.2 * waits[0.003]
 
 
 def _longest_wait(spec: DriveSpec) -> float:
@@ -269,11 +269,11 @@ _SLOW = tuple(name for name in QUEUING if hard_disk(name).rotation <= 7200)
 def test_a_random_read_next_to_a_stream_waits_as_long_as_on_real_drives(name: str) -> None:
     """Found on many models: a limit of 1 to 4 s, depending on the model (A. Motin, openzfs/zfs #15270, 2023).
 
-    Counter-test: ten times the weight of age makes the wait shorter than on any of them.
+    Counter-test: forty times the weight of age makes the wait shorter than on any of them.
     """
     spec = hard_disk(name)
     assert 1 < _longest_wait(spec) < 4
-    assert _longest_wait(spec.with_values(queue_age_weight=10 * spec.queue_age_weight)) < 0.7
+    assert _longest_wait(spec.with_values(queue_age_weight=40 * spec.queue_age_weight)) < 0.7
 
 
 def test_a_deep_queue_does_not_get_stuck_in_order_of_arrival() -> None:
