@@ -16,7 +16,7 @@ from .machine import Base
 _MEDIA = ("outer_media_rate", "inner_media_rate")
 _SHORT_SEEKS, _LONG_SEEKS = ("seek_track_to_track",), ("seek_average", "seek_full_stroke")
 _WRITES_ORDERED = ("write_extents",)
-_ORDER = ("queue_effort",)
+_ORDER, _MARGIN = ("queue_effort",), ("queue_margin",)
 _OVERHEADS = ("read_overhead", "write_overhead", "hit_overhead")
 _FLASH_READ, _FLASH_PROGRAM = ("read_time", "slc_read_time"), ("program_time", "slc_program_time")
 _FLASH_OVERHEADS, _COMMANDS = ("read_overhead", "write_overhead"), ("command_rate",)
@@ -52,7 +52,8 @@ def parameters_of(study: StudySpec, base: Base, jobs: Sequence[FioJob]) -> list[
         *(f"machine.channels.{name}.rate" for name in ports),
     ]
     zoned = any(not isinstance(study.machine.drives[name].hard_disk().zones, int) for name in spinning)
-    ordering = [name for name in spinning if drives[name].queue_depth > 1]
+    ordering = [name for name, spec in drives.items() if isinstance(spec, DriveSpec) and spec.queue_depth > 1]
+    careful = [name for name in ordering if getattr(drives[name], _MARGIN[0])]
     ran = [job for job in jobs if job.unlike is None]
     deep = any(not job.sequential and job.depth * job.jobs > 2 for job in ran)
     writes = any(job.read_share < 1 for job in ran)
@@ -83,9 +84,15 @@ def parameters_of(study: StudySpec, base: Base, jobs: Sequence[FioJob]) -> list[
         ),
         (
             "command order",
-            of_drives(ordering, _ORDER) if deep else [],
+            of_drives([name for name in ordering if name not in careful], _ORDER) if deep else [],
             0.5,
             "firmware: how many commands it weighs is not in data sheets",
+        ),
+        (
+            "seek margin",
+            of_drives(careful, _MARGIN) if deep else [],
+            0.6,
+            "firmware: how far it trusts a seek is not in data sheets; 0.45 to 1.6 ms were found",
         ),
         ("flash read", of_drives(flash, _FLASH_READ), 0.4, "flash of another generation; pages of a cell differ"),
         ("flash channels", of_drives(flash, _CHANNELS), 0.5, "flash of another generation"),

@@ -11,6 +11,7 @@ import yaml
 
 from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
+from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import drive
 from ...model.files.description_errors import validate
 from ...model.programs.fio.options import check_simulated
@@ -35,6 +36,7 @@ _PARAMETERS = {
         ("media rate", ("outer_media_rate", "inner_media_rate"), "10%", "how fast this drive is"),
         ("seeks", ("seek_track_to_track", "seek_average", "seek_full_stroke"), "15%", "how fast its arm is"),
         ("command order", ("queue_effort",), "50%", "how well its firmware orders commands is not published"),
+        ("seek margin", ("queue_margin",), "60%", "how far its firmware trusts a seek is not published"),
     ),
     False: (
         ("flash read", ("read_time",), "40%", "makers do not publish it"),
@@ -169,6 +171,7 @@ def _parameters(model: str) -> list[dict[str, Any]]:
         {"name": name, "paths": [f"machine.drives.*.{field}" for field in fields], "sd": sd, "reason": reason}
         for name, fields, sd, reason in _PARAMETERS[spec.rotational]
         if all(getattr(spec, field) for field in fields)
+        and not (name == "command order" and isinstance(spec, DriveSpec) and spec.queue_margin)  # it weighs all
     ]
 
 

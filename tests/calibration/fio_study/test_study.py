@@ -111,6 +111,14 @@ def test_the_order_of_commands_is_fitted_where_jobs_tell_it(tmp_path: Path) -> N
         assert orders == ([("machine.drives.sda.queue_effort",)] if told else [])
 
 
+def test_of_a_drive_with_a_margin_that_is_fitted(tmp_path: Path) -> None:
+    """Firmware that weighs all commands has nothing to weigh more; what bounds its gain is how far it trusts a seek."""
+    study = FioStudy(folder_of(tmp_path, report(randread(iodepth=16))), drive="Exos-X16-16TB").study
+    fitted = [path for parameter in study.parameters for path in parameter.paths]
+    assert "machine.drives.sda.queue_margin" in fitted
+    assert "machine.drives.sda.queue_effort" not in fitted
+
+
 def test_the_machine_is_the_measured_one(tmp_path: Path) -> None:
     """Protects the base: CPU, memory, size and queue as measured; the drive nearest in media rate, or the one named."""
     large = job("large", {"rw": "read", "bs": "1m"}, read=direction(500, 80.0, 1 << 20, 0.0125, 0.02))
