@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model.core.errors import InputError
-from . import bounds, little, monotone, utilization
+from . import bounds, conservation, costs, extremes, little, monotone, steps, symmetry, utilization, ways
 from .law import Law
 
 LAWS: dict[str, Law] = {
@@ -24,6 +24,19 @@ LAWS: dict[str, Law] = {
         monotone.FASTER,
         monotone.CACHE,
         monotone.METADATA,
+        steps.BLOCK_STEP,
+        steps.CHUNK_STEP,
+        conservation.CONSERVATION,
+        conservation.DESTAGED,
+        symmetry.SWAPPED,
+        symmetry.SLOWER,
+        extremes.MANY,
+        extremes.DEGRADED,
+        extremes.BESIDE,
+        costs.CPU_TIME,
+        costs.CPU_GROWS,
+        costs.POWER,
+        ways.FIO,
     )
 }
 """First those that a scenario's own simulation tells, then those that take further ones."""
