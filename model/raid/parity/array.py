@@ -32,6 +32,7 @@ from ..parity_until_4_0.daemon import ParityDaemon
 from ..parity_until_4_0.row_locks import Piece, RowLocks
 from ..parity_until_4_0.row_writer import RowWriter
 from ..parity_until_4_0.waiting_readers import WaitingReaders
+from ..stripes.head_cache import HeadCache
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import StripeCache
 from .discards import StripeDiscarder
@@ -115,8 +116,10 @@ class ParityArray(Array):
         in_passes = settings.hold is None
         if journal is not None and not in_passes:
             raise ModelError(f"{name}: a journal needs md's thread as it is since Linux 4.4 (hold None)")
-        row_bytes = 0 if in_passes else layout.chunk_bytes
-        self.cache = StripeCache(settings.heads, settings.head, row_bytes, settings.most_heads)
+        heads = HeadCache(settings.heads, settings.head, settings.most_heads)
+        self.cache: StripeCache = heads
+        if not in_passes:
+            self.cache = StripeCache(settings.heads, settings.head, layout.chunk_bytes, settings.most_heads)
         if host is not None:
             host.shrinkers.append(self.cache.shrink)
         daemon = ParityDaemon(engine, self)
@@ -131,9 +134,9 @@ class ParityArray(Array):
             else:
                 thread = ParityThread(engine, host, members, self.cache)
                 self.threads = [thread]
-            handler = StripeHandler(self, layout, settings, self.cache, thread, journal)
+            handler = StripeHandler(self, layout, settings, heads, thread, journal)
             self._writer = handler
-            self._discarder = StripeDiscarder(self, layout, settings, self.cache, thread, handler)
+            self._discarder = StripeDiscarder(self, layout, settings, heads, thread, handler)
         else:
             self._writer = RowWriter(engine, self, layout, settings, self.cache, daemon)
         self._waiting_readers: WaitingReaders | None = None

@@ -19,8 +19,8 @@ from ..base.array import Array
 from ..parity_6_1.stripe_handler import StripeHandler
 from ..parity_6_1.thread import ParityThread
 from ..parity_6_1.workers import ParityWorkers
+from ..stripes.head_cache import HeadCache
 from ..stripes.settings import ParitySettings
-from ..stripes.stripe_cache import StripeCache
 
 
 class _Freed:
@@ -54,7 +54,7 @@ class StripeDiscarder:
         array: Array,
         layout: ParityLayout,
         settings: ParitySettings,
-        cache: StripeCache,
+        cache: HeadCache,
         thread: ParityThread | ParityWorkers,
         handler: StripeHandler,
     ) -> None:
@@ -111,7 +111,7 @@ class StripeDiscarder:
             if slot not in absent and not member.discard_limits.refusal
         ]
         left = len(slots)
-        finish = partial(self._finish, freed, row, heads)
+        finish = partial(self._finish, freed, row, low, high)
 
         def one(_: Request) -> None:
             nonlocal left
@@ -127,10 +127,11 @@ class StripeDiscarder:
         thread.heads += heads
         return heads * (2 * array.prices.stripe_s + len(slots) * array.prices.bio_s)
 
-    def _finish(self, freed: _Freed, row: int, heads: int) -> float:
+    def _finish(self, freed: _Freed, row: int, low: int, high: int) -> float:
         """The members have freed it: the heads are given back, and hold nothing any more."""
-        self._cache.forget(row)
-        self._cache.release(row)
+        heads = (high - low) // self._head_bytes
+        self._cache.forget(row, low, high)
+        self._cache.release(row, low, high)
         self._md_thread.heads += heads
         self._md_thread.then(partial(self._one_less, freed))
         return heads * self._array.prices.stripe_s

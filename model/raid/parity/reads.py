@@ -9,6 +9,7 @@ drivers/md/raid5.c, chunk_aligned_read and fetch_block.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ...core.device import Device
 from ...core.join import FORWARD, Join, Parts
@@ -20,12 +21,17 @@ from ..parity_6_1.workers import ParityWorkers
 from ..parity_until_4_0.daemon import ParityDaemon
 from ..parity_until_4_0.waiting_readers import WaitingReaders
 from ..stripes.arrival import Arrival
+from ..stripes.head_cache import HeadCache
 from ..stripes.owner import Owner
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import StripeCache
 
 Piece = tuple[int, int, int, int]
 """Row, data index, low, high."""
+
+
+def _first(span: tuple[int, int, Arrival]) -> int:
+    return span[0]
 
 
 class _WholeRead:
@@ -80,6 +86,7 @@ class RowReader:
         "_acquire",
         "_array",
         "_cache",
+        "_coming",
         "_copies_reads",
         "_daemon",
         "_direct_reads",
@@ -115,6 +122,8 @@ class RowReader:
         self._turns = turns
         # Row, bytes [low, high) and number of the pass in which md's thread gave the last heads of a read away.
         self._in_hand: tuple[int, int, int, int] | None = None
+        # By row and member: bytes of it that are being read for the cache, and what they call.
+        self._coming: dict[tuple[int, int], list[tuple[int, int, Arrival]]] = {}
         self._members: list[Device] = array.members
         self.unreadable = array.failed
 
@@ -169,6 +178,7 @@ class RowReader:
     ) -> None:
         """Through the stripe cache by md's thread: whole heads are read, then what was asked for is copied out."""
         array, cache, head = self._array, self._cache, self._head_bytes
+        assert isinstance(cache, HeadCache), "md's thread has heads of today's kind"
         first, last = low // head * head, -(-high // head) * head
         size = last - first
         heads = size // head
@@ -176,46 +186,80 @@ class RowReader:
         turns = self._in_turn(thread, row, first, last)
 
         def fetch() -> float:
-            slots = self.sources(row, slot) if slot in self.unreadable else [slot]
-            left = len(slots)
-            read = 0
+            lost = slot in self.unreadable
+            missing = self._missing(cache, row, slot, first, last)
+            left = 1
+            blocks = 0
 
             def one() -> None:
                 nonlocal left
                 left -= 1
                 if not left:
-                    thread.add(lambda: fill(len(slots)))
+                    thread.add(lambda: fill(lost))
 
-            for source in slots:
-                known = cache.overlap(row, source, first, last)
-                missing, arrivals = [(first, last)], []
-                if known is not None:
-                    missing = [(a, b) for a, b in ((first, known[0]), (known[1], last)) if a < b]
-                    arrivals.append(known[2])
-                for a, b in missing:
-                    arrivals += self._send_reads(thread, row, source, a, b, turns)
-                read += len(missing)
-                whole = arrivals[0] if len(arrivals) == 1 else Arrival.of_all(arrivals)
-                if missing:
-                    low_end, high_end = (first, last) if known is None else (min(first, known[0]), max(last, known[1]))
-                    cache.remember(row, source, low_end, high_end, whole)
-                whole.then(one)
-            array.member_reads += read
-            return heads * (prices.stripe_s + read * prices.bio_s)
+            for source, low_end, high_end in missing:
+                for arrival in self._arrivals(thread, row, source, low_end, high_end, turns):
+                    left += 1
+                    arrival.then(one)
+                blocks += (high_end - low_end) // head
+            array.member_reads += len(missing)
+            one()
+            return heads * prices.stripe_s + blocks * prices.bio_s
 
-        def fill(blocks: int) -> float:
+        def fill(computed: bool) -> float:
             thread.then(over)
-            xored = blocks * size if blocks > 1 else 0
+            cache.keep(row, first, last, 1 << slot)
+            xored = len(self.sources(row, slot)) * size if computed else 0
             return heads * prices.stripe_s + xored * prices.xor_s_per_byte + (high - low) * prices.copy_s_per_byte
 
         def over() -> None:
-            cache.release(row)
+            cache.release(row, low, high)
             if isinstance(thread, ParityThread):
                 batch = ((heads - 1) % STRIPE_BATCH + 1) * head
                 self._in_hand = row, max(turns[-1][0], turns[-1][1] - batch), turns[-1][1], thread.passes
             done()
 
         self._acquire(row, low, high, lambda: thread.add(fetch))
+
+    def _missing(self, cache: HeadCache, row: int, slot: int, first: int, last: int) -> list[tuple[int, int, int]]:
+        """What has to be read, so that bytes [first, last) of the member `slot` are there: a member, from and to.
+
+        Every head decides for itself: a block that it holds is not read, a lost one is computed from all others.
+        """
+        sources = self.sources(row, slot) if slot in self.unreadable else [slot]
+        spans: dict[int, list[tuple[int, int]]] = {source: [] for source in sources}
+        for low, high, known in cache.parts(row, first, last):
+            if known >> slot & 1:
+                continue
+            for source, of_source in spans.items():
+                if known >> source & 1:
+                    continue
+                if of_source and of_source[-1][1] == low:
+                    of_source[-1] = of_source[-1][0], high
+                else:
+                    of_source.append((low, high))
+        return [(source, low, high) for source, of_source in spans.items() for low, high in of_source]
+
+    def _arrivals(
+        self,
+        thread: ParityThread | ParityWorkers,
+        row: int,
+        source: int,
+        first: int,
+        last: int,
+        turns: list[tuple[int, int]],
+    ) -> list[Arrival]:
+        """Read bytes [first, last) of a member, but for those that are on their way; all arrivals to wait for."""
+        coming = self._coming.get((row, source), [])
+        found = [arrival for low, high, arrival in coming if low < last and first < high]
+        at = first
+        for low, high, _ in [*sorted(coming, key=_first), (last, last, None)]:
+            if high < at or low > last:
+                continue
+            if at < low:
+                found += self._send_reads(thread, row, source, at, low, turns)
+            at = max(at, high)
+        return found
 
     def _in_turn(self, thread: ParityThread | ParityWorkers, row: int, first: int, last: int) -> list[tuple[int, int]]:
         """The heads of bytes [first, last) of `row` as ranges, in the order in which the thread will handle them.
@@ -266,8 +310,21 @@ class RowReader:
         for low, high in spans:
             arrival = Arrival()
             arrivals.append(arrival)
-            thread.send(source, Request(READ, base + low, high - low, arrival.arrived, thread.issuer))
+            coming = self._coming.setdefault((row, source), [])
+            coming.append((low, high, arrival))
+            done = partial(self._came, row, source, low, high, arrival)
+            thread.send(source, Request(READ, base + low, high - low, done, thread.issuer))
         return arrivals
+
+    def _came(self, row: int, source: int, low: int, high: int, arrival: Arrival, _: Request) -> None:
+        """A read for the stripe cache is complete."""
+        cache, coming = self._cache, self._coming[row, source]
+        assert isinstance(cache, HeadCache)
+        coming[:] = [each for each in coming if each[2] is not arrival]
+        if not coming:
+            del self._coming[row, source]
+        cache.keep(row, low, high, 1 << source)
+        arrival.arrived()
 
     def copy_out(self, row: int, size: int) -> None:
         """Give the reader its bytes of the row's heads, and return the heads."""

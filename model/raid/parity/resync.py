@@ -8,7 +8,7 @@ asleep in the middle of a head. Source: drivers/md/raid5.c, raid5_sync_request, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...core.join import Join
 from ...core.request import READ, RESYNC_ISSUER, WRITE, Request
@@ -17,6 +17,7 @@ from ..base.array import Array
 from ..parity_6_1.thread import ParityThread
 from ..parity_6_1.workers import ParityWorkers
 from ..parity_until_4_0.daemon import ParityDaemon
+from ..stripes.head_cache import HeadCache
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import StripeCache
 
@@ -79,8 +80,8 @@ class RowResync:
             return self._handling_s(size, len(targets), 1, len(sources))
 
         def over() -> float:
-            self._cache.remember_all(row, (*sources, *targets), low, low + size)
-            self._finish(row, done)
+            self._keep(row, (*sources, *targets), low, size)
+            self._finish(row, low, size, done)
             return self._handling_s(size, 0, 1)
 
         self._take_heads(row, low, size, read)
@@ -99,7 +100,7 @@ class RowResync:
             return self._handling_s(size, len(sources), 1)
 
         def compare() -> float:
-            self._cache.remember_all(row, sources, low, low + size)
+            self._keep(row, sources, low, size)
             if differs:
                 parities = self._parities(row)
                 self._after(
@@ -107,11 +108,13 @@ class RowResync:
                     lambda: self._transfer(WRITE, parities, offset, size, lambda: self._handle(size, over)),
                 )
                 return self._handling_s(size, len(parities), 2, 2 * len(sources))
-            self._after(self._handling_s(size, len(sources), 2, len(sources)), lambda: self._finish(row, done))
+            self._after(
+                self._handling_s(size, len(sources), 2, len(sources)), lambda: self._finish(row, low, size, done)
+            )
             return self._handling_s(size, 0, 2, len(sources))
 
         def over() -> float:
-            self._finish(row, done)
+            self._finish(row, low, size, done)
             return self._handling_s(size, 0, 1)
 
         self._take_heads(row, low, size, read)
@@ -148,11 +151,18 @@ class RowResync:
         if self._md_thread is not None:
             self._array.resync_submitted()
 
-    def _finish(self, row: int, done: Callable[[], None]) -> None:
+    def _keep(self, row: int, slots: Sequence[int], low: int, size: int) -> None:
+        """The heads hold the blocks of these members."""
+        if isinstance(self._cache, HeadCache):
+            self._cache.keep(row, low, low + size, sum([1 << slot for slot in slots]))
+        else:
+            self._cache.remember_all(row, slots, low, low + size)
+
+    def _finish(self, row: int, low: int, size: int, done: Callable[[], None]) -> None:
         """Give the heads back; md's thread does so when it has handled the batch."""
 
         def release() -> None:
-            self._cache.release(row)
+            self._cache.release(row, low, low + size)
             done()
 
         if self._md_thread is None:

@@ -23,9 +23,9 @@ from ...layouts.parity import ParityLayout
 from ..base.array import Array
 from ..metadata.bitmap_waits import RowWaits
 from ..metadata.journal import Journal
+from ..stripes.head_cache import HeadCache
 from ..stripes.owner import Owner
 from ..stripes.settings import ParitySettings
-from ..stripes.stripe_cache import StripeCache
 from ..stripes.write_plan import WritePlan
 from .bitmap_list import BitmapList
 from .plan_cache import RunPlans
@@ -90,7 +90,7 @@ class StripeHandler:
         array: Array,
         layout: ParityLayout,
         settings: ParitySettings,
-        cache: StripeCache,
+        cache: HeadCache,
         thread: ParityThread | ParityWorkers,
         journal: Journal | None = None,
     ) -> None:
@@ -196,7 +196,7 @@ class StripeHandler:
         start = (row * self._layout.data_members + index) * self._chunk_bytes
         first, last = (start + low - owner.request.offset) // head, -(-(start + high - owner.request.offset) // head)
         slot = self._layout.row(row).data[index]
-        return Piece(row, owner, (last - first) * (first + last + 1) // 2, slot)
+        return Piece(row, low, high, owner, (last - first) * (first + last + 1) // 2, slot)
 
     def _add(self, row: int, index: int, low: int, high: int, piece: Piece) -> None:
         """Put new data into heads that are taken, in whole blocks and parts of them."""
@@ -208,11 +208,11 @@ class StripeHandler:
         if runs is None:
             runs = self._rows[row] = []
         edges = {first, last, -(-low // head) * head, high // head * head}
+        if self._cache.knows(row):
+            self._find_known(runs, row, first, last)
         borders = sorted(edge for edge in edges if first <= edge <= last)
         for a, b in pairwise(borders):
             for run in cover(runs, row, a, b):
-                if not (run.known or run.pieces or run.reading or run.writing):
-                    run.known = self._known(run)
                 run.add(index, low, high, piece)
                 run.queued = True
                 if self._bitmap_list is not None:
@@ -232,16 +232,25 @@ class StripeHandler:
         if isinstance(self._md_thread, ParityWorkers):
             bitmap_list.flush_beside()
 
-    def _known(self, run: StripeHeadRun) -> int:
-        """Which members' contents of these heads the stripe cache holds, as bits."""
-        if not self._cache.knows(run.row):
-            return 0
-        known = 0
-        for slot in range(len(self._array.members)):
-            arrival = self._cache.holds(run.row, slot, run.low, run.high)
-            if arrival is not None and arrival.here:
-                known |= 1 << slot
-        return known
+    def _find_known(self, runs: list[StripeHeadRun], row: int, first: int, last: int) -> None:
+        """Make runs of the heads of bytes [first, last) that the stripe cache holds something of, but for those in use.
+
+        Every head decides for itself, so that heads which hold different blocks are different runs.
+        """
+        at = first
+        gaps: list[tuple[int, int]] = []
+        for run in runs:
+            if run.high > at and run.low < last:
+                if at < run.low:
+                    gaps.append((at, run.low))
+                at = run.high
+        if at < last:
+            gaps.append((at, last))
+        for low, high in gaps:
+            for a, b, known in self._cache.parts(row, low, high):
+                if known:
+                    for run in cover(runs, row, a, b):
+                        run.known = known
 
     # in the thread
 
@@ -446,7 +455,7 @@ class StripeHandler:
             callback()
 
     def _remember(self, run: StripeHeadRun) -> None:
-        self._cache.remember_all(run.row, numbers(run.known), run.low, run.high)
+        self._cache.keep(run.row, run.low, run.high, run.known)
 
     def _add_deferred(self, row: int, runs: list[StripeHeadRun]) -> None:
         """Writes of blocks whose last new data is on the members now take their turn."""
@@ -463,7 +472,7 @@ class StripeHandler:
         for piece in pieces:
             piece.left -= 1
             if not piece.left:
-                self._cache.release(piece.row)
+                self._cache.release(piece.row, piece.low, piece.high)
                 owner = piece.owner
                 owner.done()
 

@@ -17,6 +17,8 @@ class Piece:
 
     Attributes
     ----------
+    low, high
+        Its bytes in the chunk.
     slot
         The member that holds the chunk; -1 if that has no say.
     left
@@ -25,10 +27,12 @@ class Piece:
         Pages of the write to walk along, from its start for each block of this part, to copy it.
     """
 
-    __slots__ = ("left", "owner", "row", "slot", "steps")
+    __slots__ = ("high", "left", "low", "owner", "row", "slot", "steps")
 
-    def __init__(self, row: int, owner: Owner, steps: int = 0, slot: int = -1) -> None:
+    def __init__(self, row: int, low: int, high: int, owner: Owner, steps: int = 0, slot: int = -1) -> None:
         self.row = row
+        self.low = low
+        self.high = high
         self.slot = slot
         self.owner = owner
         self.left = 0

@@ -30,7 +30,7 @@ class Sleepers(Protocol):
         """Take what heads have got free."""
 
 
-_KEPT_WITHOUT_LIMIT = 256
+KEPT_WITHOUT_LIMIT = 256
 """Heads that a cache without a limit remembers: md's default size."""
 
 
@@ -97,7 +97,7 @@ class StripeCache:
         self._idle_callbacks: list[Callable[[], None]] = []
         self._recent = RecentRows()
         self._kept = 0
-        self._most_kept = heads or _KEPT_WITHOUT_LIMIT
+        self._most_kept = heads or KEPT_WITHOUT_LIMIT
         self._chunk_bytes = chunk_bytes
         self._most_rows = max(1, self._most_kept // -(-chunk_bytes // head_bytes)) if chunk_bytes else 0
 
@@ -180,8 +180,8 @@ class StripeCache:
         self.most_in_use = max(self.most_in_use, self.in_use)
         return True
 
-    def release(self, row: int) -> None:
-        """Give back what one :meth:`acquire` of `row` took."""
+    def release(self, row: int, low: int = 0, high: int = 0) -> None:
+        """Give back what one :meth:`acquire` of `row` took; a cache that counts rows does not ask which bytes."""
         if not self.heads:
             return
         entry = self._active[row]
@@ -193,8 +193,8 @@ class StripeCache:
         self._grown = False
         self._let_in()
 
-    def forget(self, row: int) -> None:
-        """What was cached of `row` is not there any more."""
+    def forget(self, row: int, low: int = 0, high: int = 0) -> None:
+        """What was cached of `row` is not there any more; a cache that counts rows does not ask which bytes."""
         gone = self._recent.take(row)
         if gone is not None:
             self._kept -= self._heads(gone.low, gone.high)
@@ -212,7 +212,7 @@ class StripeCache:
     def shrink(self) -> None:
         """Give back the heads that the cache has grown by, the oldest first (drivers/md/raid5.c, raid5_cache_scan)."""
         self.heads = max(self._least, self.in_use)
-        self._most_kept = self.heads or _KEPT_WITHOUT_LIMIT
+        self._most_kept = self.heads or KEPT_WITHOUT_LIMIT
         self._forget()
 
     def grow_to(self, heads: int) -> None:

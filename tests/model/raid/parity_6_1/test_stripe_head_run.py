@@ -11,7 +11,7 @@ PAGE = 4096
 
 def piece(sync: int = 1) -> Piece:
     """A piece of row 0."""
-    return Piece(0, Owner(Request(WRITE, 0, PAGE, lambda _: None, sync=sync), 1))
+    return Piece(0, 0, PAGE, Owner(Request(WRITE, 0, PAGE, lambda _: None, sync=sync), 1))
 
 
 def spans(runs: list[StripeHeadRun]) -> list[tuple[int, int]]:
