@@ -54,6 +54,8 @@ class Prices:
     pin_s: float = 0.0
     unpin_s: float = 0.0
     """One page of a program's buffer for direct I/O: pinned, put into a bio and mapped for DMA; and released again."""
+    checksum_s_per_byte: float = 0.0
+    """The checksum (CRC32C) of what is written to a journal, per byte."""
 
     def scaled(self, factor: float) -> Prices:
         """The same work on a CPU or a kernel that needs `factor` times as long."""
@@ -236,6 +238,12 @@ class NotedPrices:
         """See :class:`Prices`."""
         self._noted |= 1 << 21
         return self._prices.unpin_s
+
+    @property
+    def checksum_s_per_byte(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 22
+        return self._prices.checksum_s_per_byte
 
 
 UNPAID = NotedPrices(FREE)

@@ -1,12 +1,12 @@
 """The journal device of a parity array (raid5-cache, write-through): it closes the write hole.
 
-Everything that is to be written to the members, data and parity, is first written to a log on another device; only
-when that is on the medium are the members written, and only then is the writer answered. So a write costs the log's
-time on top, and the log's bandwidth limits all. The log is a ring. Heads handled in one batch share an I/O unit: a
-block of metadata and their blocks. While a unit is being written and flushed, more gather behind it, and go out
-together. The space of a unit is free again when its heads, and all before them, are on the members; who finds the log
-full waits. Source: Linux 6.1 drivers/md/raid5-cache.c (r5l_write_stripe, r5l_submit_current_io,
-r5l_flush_stripe_to_raid, r5l_do_reclaim), Documentation/driver-api/md/raid5-cache.rst.
+Everything that is to be written to the members, data and parity, is first written to a log on another device; only when
+that is on the medium are the members written, and only then is the writer answered. So a write costs the log's time on
+top, and the log's bandwidth limits all. The log is a ring. Heads handled in one batch share an I/O unit: a block of
+metadata and their blocks, with a checksum of each (which costs CPU time). While a unit is being written and flushed,
+more gather behind it, and go out together. The space of a unit is free again when its heads, and all before them, are
+on the members; who finds the log full waits. Source: Linux 6.1 drivers/md/raid5-cache.c (r5l_write_stripe,
+r5l_submit_current_io, r5l_flush_stripe_to_raid, r5l_do_reclaim), Documentation/driver-api/md/raid5-cache.rst.
 """
 
 from __future__ import annotations

@@ -5,10 +5,12 @@ run of heads the thread decides anew every time it looks: complete rows are writ
 are read (:mod:`raidsim.model.raid.stripes.write_plan`). Blocks that arrive before the thread runs, or while a row is
 being read up, still go into the same write; blocks that arrive while it is being written wait for the next one. Heads
 that nobody waits for (write-back) are read up only while no others are (IO_THRESHOLD is 1), and meanwhile gather
-neighbors. What a task submits while it is plugged is handled when it unplugs. Sources: Linux 6.1 drivers/md/raid5.c,
+neighbors. They are held back behind full stripes that are not on the members yet, unless other heads keep coming. What
+a task submits while it is plugged is handled when it unplugs. Sources: Linux 6.1 drivers/md/raid5.c,
 make_stripe_request (REQ_SYNC sets STRIPE_PREREAD_ACTIVE), handle_stripe_dirtying, schedule_reconstruction,
-raid5_activate_delayed, release_stripe_plug; stripe_add_to_batch_list (full stripes of a chunk are handled as one);
-async_copy_data (for every block it copies it looks for the block's page from the first page of the write on).
+raid5_activate_delayed, __get_priority_stripe, release_stripe_plug; stripe_add_to_batch_list (full stripes of a chunk
+are handled as one); async_copy_data (for every block it copies it looks for the block's page from the first page of the
+write on).
 """
 
 from __future__ import annotations
@@ -32,6 +34,9 @@ from .plan_cache import RunPlans
 from .stripe_head_run import Flight, Piece, StripeHeadRun, cover, numbers
 from .thread import STRIPE_BATCH, ParityThread
 from .workers import ParityWorkers
+
+BYPASS_THRESHOLD = 1
+"""So many heads may pass by those that are held back behind full stripes (preread_bypass_threshold)."""
 
 
 class StripeHandler:
@@ -63,9 +68,11 @@ class StripeHandler:
         "_asleep",
         "_bitmap_list",
         "_bitmap_waits",
+        "_bypassed",
         "_cache",
         "_chunk_bytes",
         "_delayed",
+        "_full_writes",
         "_head_bytes",
         "_idle",
         "_journal",
@@ -112,6 +119,8 @@ class StripeHandler:
         self._late: deque[tuple[int, int, int, int, Owner]] = deque()
         # What waits until no write is under way in a row.
         self._idle: dict[int, list[Callable[[], None]]] = {}
+        # Full runs that are not on the members yet, and heads that were handled while others are held back.
+        self._full_writes = self._bypassed = 0
         self._plugged = self._waking = self._asleep = False
         self._plans = RunPlans(layout, settings.rmw_level)
         self._bitmap_list: BitmapList | None = None
@@ -277,9 +286,15 @@ class StripeHandler:
                     return seconds
                 row = next(iter(ready))
                 del ready[row]
+                held, before = bool(self._delayed), thread.heads
                 seconds += self._handle_row(row)
+                if held:
+                    self._bypassed += thread.heads - before
             if not self._delayed or self.prereading:
                 break
+            if self._full_writes and self._bypassed <= BYPASS_THRESHOLD + 1:
+                break
+            self._bypassed = 0
             for row in self._delayed:
                 for run in self._rows.get(row, ()):
                     if run.full | run.partial:
@@ -367,12 +382,15 @@ class StripeHandler:
         size, heads = run.high - run.low, self._heads(run)
         touched = run.full.bit_count() + run.partial.bit_count()
         self.row_writes[plan.mode] += 1
+        if plan.mode == "full":
+            self._full_writes += 1
         sync = WRITE_THROUGH if run.write_through else WAITED if run.sync else ASYNC
         full = tuple([members.data[index] for index in numbers(run.full)])
         run.known |= _bits(plan.writes) | _bits(full)
         run.writing = True
         parities = (members.p,) if members.q is None else (members.p, members.q)
         flight = Flight(run, plan.writes, run.take(), self._has_written, parities, self._has_written_part)
+        flight.full = plan.mode == "full"
         steps = sum([piece.steps for piece in flight.pieces])
         for piece in flight.pieces:
             piece.steps = 0
@@ -384,6 +402,8 @@ class StripeHandler:
             logged = partial(self._logged, flight, sync=sync)
             self._md_thread.then(lambda: journal.append(heads, blocks, logged))
         seconds = passes * prices.stripe_s + steps * prices.segment_s
+        if self._journal is not None:
+            seconds += size * (touched + self._layout.parities) * prices.checksum_s_per_byte
         return seconds + touched * size * prices.copy_s_per_byte + plan.sources * size * prices.xor_s_per_byte
 
     def _logged(self, flight: Flight, ticket: int, sync: int) -> None:
@@ -422,6 +442,10 @@ class StripeHandler:
 
     def _finish(self, flight: Flight) -> float:
         row = flight.row
+        if flight.full:
+            self._full_writes -= 1
+            if not self._full_writes and self._delayed:
+                self._wake()
         if self._journal is not None:
             self._journal.written(flight.ticket)
         kept: list[StripeHeadRun] = []

@@ -191,6 +191,8 @@ class Flight(Completion):
         The members.
     pieces
         Whose data are written, without those that were answered.
+    full
+        Whether whole rows are written.
     ticket
         What the journal knows it by.
 
@@ -200,7 +202,19 @@ class Flight(Completion):
     be written (raid5.c, handle_stripe and handle_stripe_clean_event).
     """
 
-    __slots__ = ("_answerable", "_landed", "_left", "_parities", "high", "low", "pieces", "row", "slots", "ticket")
+    __slots__ = (
+        "_answerable",
+        "_landed",
+        "_left",
+        "_parities",
+        "full",
+        "high",
+        "low",
+        "pieces",
+        "row",
+        "slots",
+        "ticket",
+    )
 
     def __init__(
         self,
@@ -217,6 +231,7 @@ class Flight(Completion):
         self.slots = slots
         self.pieces = pieces
         self.ticket = 0
+        self.full = False
         self._landed = landed
         self._left: dict[int, int] = dict.fromkeys(slots, 1)
         self._parities = parities
