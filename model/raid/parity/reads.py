@@ -9,7 +9,6 @@ drivers/md/raid5.c, chunk_aligned_read and fetch_block.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from ...core.device import Device
 from ...core.join import FORWARD, Join, Parts
@@ -25,13 +24,10 @@ from ..stripes.head_cache import HeadCache
 from ..stripes.owner import Owner
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import StripeCache
+from .coming_blocks import ComingBlocks
 
 Piece = tuple[int, int, int, int]
 """Row, data index, low, high."""
-
-
-def _first(span: tuple[int, int, Arrival]) -> int:
-    return span[0]
 
 
 class _WholeRead:
@@ -122,8 +118,7 @@ class RowReader:
         self._turns = turns
         # Row, bytes [low, high) and number of the pass in which md's thread gave the last heads of a read away.
         self._in_hand: tuple[int, int, int, int] | None = None
-        # By row and member: bytes of it that are being read for the cache, and what they call.
-        self._coming: dict[tuple[int, int], list[tuple[int, int, Arrival]]] = {}
+        self._coming = ComingBlocks(cache, layout.chunk_bytes) if isinstance(cache, HeadCache) else None
         self._members: list[Device] = array.members
         self.unreadable = array.failed
 
@@ -178,6 +173,8 @@ class RowReader:
     ) -> None:
         """Through the stripe cache by md's thread: whole heads are read, then what was asked for is copied out."""
         array, cache, head = self._array, self._cache, self._head_bytes
+        blocks = self._coming
+        assert blocks is not None
         assert isinstance(cache, HeadCache), "md's thread has heads of today's kind"
         first, last = low // head * head, -(-high // head) * head
         size = last - first
@@ -187,9 +184,9 @@ class RowReader:
 
         def fetch() -> float:
             lost = slot in self.unreadable
-            missing = self._missing(cache, row, slot, first, last)
+            missing = blocks.missing(row, slot, self.sources(row, slot) if lost else [slot], first, last)
             left = 1
-            blocks = 0
+            count = 0
 
             def one() -> None:
                 nonlocal left
@@ -198,13 +195,13 @@ class RowReader:
                     thread.add(lambda: fill(lost))
 
             for source, low_end, high_end in missing:
-                for arrival in self._arrivals(thread, row, source, low_end, high_end, turns):
+                for arrival in blocks.arrivals(thread, row, source, low_end, high_end, turns):
                     left += 1
                     arrival.then(one)
-                blocks += (high_end - low_end) // head
+                count += (high_end - low_end) // head
             array.member_reads += len(missing)
             one()
-            return heads * prices.stripe_s + blocks * prices.bio_s
+            return heads * prices.stripe_s + count * prices.bio_s
 
         def fill(computed: bool) -> float:
             thread.then(over)
@@ -220,46 +217,6 @@ class RowReader:
             done()
 
         self._acquire(row, low, high, lambda: thread.add(fetch))
-
-    def _missing(self, cache: HeadCache, row: int, slot: int, first: int, last: int) -> list[tuple[int, int, int]]:
-        """What has to be read, so that bytes [first, last) of the member `slot` are there: a member, from and to.
-
-        Every head decides for itself: a block that it holds is not read, a lost one is computed from all others.
-        """
-        sources = self.sources(row, slot) if slot in self.unreadable else [slot]
-        spans: dict[int, list[tuple[int, int]]] = {source: [] for source in sources}
-        for low, high, known in cache.parts(row, first, last):
-            if known >> slot & 1:
-                continue
-            for source, of_source in spans.items():
-                if known >> source & 1:
-                    continue
-                if of_source and of_source[-1][1] == low:
-                    of_source[-1] = of_source[-1][0], high
-                else:
-                    of_source.append((low, high))
-        return [(source, low, high) for source, of_source in spans.items() for low, high in of_source]
-
-    def _arrivals(
-        self,
-        thread: ParityThread | ParityWorkers,
-        row: int,
-        source: int,
-        first: int,
-        last: int,
-        turns: list[tuple[int, int]],
-    ) -> list[Arrival]:
-        """Read bytes [first, last) of a member, but for those that are on their way; all arrivals to wait for."""
-        coming = self._coming.get((row, source), [])
-        found = [arrival for low, high, arrival in coming if low < last and first < high]
-        at = first
-        for low, high, _ in [*sorted(coming, key=_first), (last, last, None)]:
-            if high < at or low > last:
-                continue
-            if at < low:
-                found += self._send_reads(thread, row, source, at, low, turns)
-            at = max(at, high)
-        return found
 
     def _in_turn(self, thread: ParityThread | ParityWorkers, row: int, first: int, last: int) -> list[tuple[int, int]]:
         """The heads of bytes [first, last) of `row` as ranges, in the order in which the thread will handle them.
@@ -279,52 +236,6 @@ class RowReader:
         if held_row != row or passes != thread.passes or low >= high:
             return whole
         return [(a, b) for a, b in ((low, high), (first, low), (high, last)) if a < b]
-
-    def _send_reads(
-        self,
-        thread: ParityThread | ParityWorkers,
-        row: int,
-        source: int,
-        first: int,
-        last: int,
-        turns: list[tuple[int, int]],
-    ) -> list[Arrival]:
-        """Send the reads of bytes [first, last) of a member in the order of the heads; returns when they arrive.
-
-        The thread sends head by head. So what lies below a range that is sent already becomes a request of its own: its
-        first head is no neighbor of that range, and the next ones are put behind the first.
-        """
-        base, head = row * self._layout.chunk_bytes, self._head_bytes
-        spans: list[tuple[int, int]] = []
-        for low, high in turns:
-            low, high = max(low, first), min(high, last)
-            if low >= high:
-                continue
-            if spans and spans[-1][1] == low:
-                spans[-1] = spans[-1][0], high
-            elif high - low > head and any(high == sent for sent, _ in spans):
-                spans += [(low, low + head), (low + head, high)]
-            else:
-                spans.append((low, high))
-        arrivals = []
-        for low, high in spans:
-            arrival = Arrival()
-            arrivals.append(arrival)
-            coming = self._coming.setdefault((row, source), [])
-            coming.append((low, high, arrival))
-            done = partial(self._came, row, source, low, high, arrival)
-            thread.send(source, Request(READ, base + low, high - low, done, thread.issuer))
-        return arrivals
-
-    def _came(self, row: int, source: int, low: int, high: int, arrival: Arrival, _: Request) -> None:
-        """A read for the stripe cache is complete."""
-        cache, coming = self._cache, self._coming[row, source]
-        assert isinstance(cache, HeadCache)
-        coming[:] = [each for each in coming if each[2] is not arrival]
-        if not coming:
-            del self._coming[row, source]
-        cache.keep(row, low, high, 1 << source)
-        arrival.arrived()
 
     def copy_out(self, row: int, size: int) -> None:
         """Give the reader its bytes of the row's heads, and return the heads."""

@@ -15,26 +15,20 @@ from .stripe_cache import KEPT_WITHOUT_LIMIT, StripeCache
 class HeadCache(StripeCache):
     """Heads in use, and what all heads hold; see :class:`StripeCache` for the parameters."""
 
-    __slots__ = ("_blank", "_contents", "_levels")
+    __slots__ = ("_blank", "_busy", "_contents", "_levels")
 
     def __init__(self, heads: int, head_bytes: int, most_heads: int = 0) -> None:
         super().__init__(heads, head_bytes, 0, most_heads)
         self._contents = HeadContents()
         # By row: the heads that are in use at least once, at least twice and so on, as bits.
         self._levels: dict[int, list[int]] = {}
-        # Heads in use that hold nothing yet.
-        self._blank = 0
+        # Heads in use, and those of them that hold nothing yet; an I/O that is larger than the cache has more of them
+        # than there are, and counts as all.
+        self._busy = self._blank = 0
 
     def _bits(self, low: int, high: int) -> int:
         head = self.head_bytes
         return (1 << -(-high // head)) - (1 << low // head)
-
-    @property
-    def free_heads(self) -> int:
-        """See :attr:`StripeCache.free_heads`."""
-        if not self.heads:
-            return 1 << 30
-        return 0 if self.full else max(0, self.heads - self.in_use)
 
     def knows(self, row: int) -> bool:
         """See :meth:`StripeCache.knows`."""
@@ -48,7 +42,7 @@ class HeadCache(StripeCache):
         levels = self._levels.get(row)
         fresh = bits if levels is None else bits & ~levels[0]
         count = fresh.bit_count()
-        if self.in_use and self.in_use + count > self.heads:
+        if self._busy and self._busy + count > self.heads:
             return False
         if levels is None:
             levels = self._levels[row] = []
@@ -58,7 +52,8 @@ class HeadCache(StripeCache):
         if bits:
             levels.append(bits)
         if count:
-            self.in_use += count
+            self._busy += count
+            self.in_use = min(self.heads, self._busy)
             if self.in_use > self.most_in_use:
                 self.most_in_use = self.in_use
             blank = count
@@ -88,7 +83,8 @@ class HeadCache(StripeCache):
         count = freed.bit_count()
         if not count:
             return
-        self.in_use -= count
+        self._busy -= count
+        self.in_use = min(self.heads, self._busy)
         if row in self._contents:
             self._blank -= (freed & ~self._contents.mask(row)).bit_count()
             self._use(row, low, high)
@@ -135,7 +131,7 @@ class HeadCache(StripeCache):
     def _forget(self) -> None:
         """Take the heads that were used longest ago for others; those in use stay."""
         contents = self._contents
-        most = (self.heads or KEPT_WITHOUT_LIMIT) - self._blank
+        most = max(0, (self.heads or KEPT_WITHOUT_LIMIT) - self._blank)
         spared = 0
         while contents.kept > most:
             oldest = contents.oldest()

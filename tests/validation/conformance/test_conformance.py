@@ -83,7 +83,8 @@ def test_layouts_and_footprints_reach_their_aims(results: dict[str, KindResult])
     overlap, discard = (
         [miss for miss in misses if miss.file.endswith(f"_{what}.json")] for what in ("overlap", "discard")
     )
-    assert (len(overlap), len(discard)) <= (18, 15)
+    assert len(overlap) <= 1
+    assert len(discard) <= 13
     misses = [miss for miss in misses if miss not in overlap + discard]
     newer = [miss for miss in misses if miss.file.endswith("_linux612.json")]
     assert len(misses) - len(newer) <= 0.05 * 2041

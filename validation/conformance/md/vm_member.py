@@ -252,8 +252,7 @@ class VirtualMachine:
         return [queue.device for queue in self.queues if isinstance(queue.device, FixedServiceDevice)]
 
 
-_JOURNAL_REQUEST_BYTES = 1_310_720
-"""Largest request of a device whose recording does not say it: the kernel's."""
+_JOURNAL_REQUEST_BYTES = 1_310_720  # the kernel's limit
 
 _KEEP_IDLE = ("single", "raid0")
 """What hands on an O_DIRECT write as it is, which is never throttled."""
@@ -280,7 +279,6 @@ def build(
     members = [member] * array.members
     if array.journal is not None:
         members.append(_journal_member(member, array.journal))
-    # Members in memory are copied by the one CPU, one request after the other.
     copies = _Copies(engine, cpu)
     for slot, each in enumerate(members):
         alone = linear_service(each.service_s + LATENCY_S + (SCHEDULER_S if each.scheduler_requests else 0.0))

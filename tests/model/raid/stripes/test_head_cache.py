@@ -69,6 +69,19 @@ def test_a_head_is_in_use_until_the_last_one_gives_it_back() -> None:
     assert (cache.in_use, cache.most_in_use) == (0, 6)
 
 
+def test_more_heads_than_there_are() -> None:
+    """Protects I/O that is larger than the cache: it gets its heads if no other is in use, and nothing else is kept."""
+    cache = HeadCache(4, HEAD)
+    cache.keep(1, 0, HEAD, 1)
+    assert cache.take(0, 0, 8 * HEAD)
+    assert (cache.in_use, cache.free_heads, cache.knows(1)) == (4, 0, False)
+    cache.keep(0, 0, 8 * HEAD, 3)
+    cache.release(0, 0, 8 * HEAD)
+    assert (cache.in_use, cache.free_heads) == (0, 4)
+    cache.keep(2, 0, HEAD, 1)
+    assert cache.parts(0, 0, 8 * HEAD) == [(0, 5 * HEAD, 0), (5 * HEAD, 8 * HEAD, 3)]
+
+
 def test_a_smaller_cache_keeps_the_newest() -> None:
     """Protects the shrinker: what the cache has grown by is given back, the heads used longest ago first."""
     cache = HeadCache(2, HEAD, 8)
