@@ -150,11 +150,11 @@ class RowReader:
         return [slot for slot in slots if slot != lost and slot not in self.unreadable]
 
     def _read_direct(self, request: Request, pieces: list[Piece]) -> None:
-        """Past the stripe cache: one request per chunk."""
+        """Past the stripe cache: one request per chunk, which the thread that reads submits (chunk_aligned_read)."""
         array, chunk_bytes = self._array, self._layout.chunk_bytes
         array.member_reads += len(pieces)
         if array.host is not None:
-            array.host.cpu.interrupt(array.host.prices.bio_s * len(pieces))
+            array.host.pass_on(array.host.prices.bio_s * len(pieces), request.issuer)
         issuer, sync = request.issuer, request.sync
         if len(pieces) == 1:
             row, index, low, high = pieces[0]
