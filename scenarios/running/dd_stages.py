@@ -1,7 +1,7 @@
 """How long a dd on devices takes: its stages, from one moment to the next at which cells with one bit are full.
 
 Cells with one bit (:mod:`raidsim.model.solid_state.bit_cache`) take far more than a measurement writes. How fast they
-fill is measured; what is written once they are full is predicted by itself, from a drive on which they are.
+fill is measured; what is written once they are full is predicted from a drive on which they are.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def drive_lines(table: DriveTable) -> list[str]:
     told = [
         f"Predicted on {table.date} by the model {table.model}; median errors of the predicted figures:",
         "",
-        "| drive | stands for it | figures | rate | mean latency | p99 | other percentiles | durable writes | inside |",
+        "| drive | model | figures | rate | mean latency | p99 | other percentiles | durable writes | inside |",
         f"|{'---|' * 9}",
     ]
     return [*told, *(_row(name, each) for name, each in _all(table).items())]

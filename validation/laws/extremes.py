@@ -1,4 +1,4 @@
-"""Cases whose answer follows from a simpler one: many disks, arrays that lost a member, rebuilds beside a load."""
+"""Cases whose answer follows from a simpler one: many disks, arrays that lost a member, rebuilds during a load."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class FioJob:
     allrandrepeat
         ``allrandrepeat``: all random numbers are the same whatever ``randseed`` is.
     overwrite
-        ``overwrite``: files have been written before, though nothing but writes comes.
+        ``overwrite``: files have been written before, also where a job only writes.
     """
 
     files: tuple[JobFile, ...]

@@ -1,4 +1,4 @@
-"""Blocks that are being read into stripe heads by md's thread: which have to be, and who waits for them."""
+"""Blocks that are being read into stripe heads by md's thread: which must be, and the requests that wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""I/Os that a load waits for much longer than for those that it has: a stream that starves beside another one.
+"""I/Os that a load waits for much longer than for those that it has: a stream that starves while another is served.
 
 Latencies are those of I/Os that are complete. A drive that chooses the nearest command may serve one stream for seconds
 before the other has its turn (:mod:`raidsim.model.disk.shortest_positioning`). What the other stream waits for is in no
@@ -59,6 +59,6 @@ def starvation_note(loads: Iterable[DirectLoad], now: float, span: float) -> str
         return None
     return (
         f"{number} I/Os that are outstanding at the end have waited for {format_duration(waited_s)} on average, ten "
-        "times the mean latency or more: they starve beside others, and no latency counts them before they are "
-        "complete; measure for longer"
+        "times the mean latency or more: they starve while others are served, and no latency counts them before "
+        "they are complete; measure for longer"
     )
