@@ -1,8 +1,9 @@
 """fio's normal output, of fio 2 and fio 3 (stat.c, show_thread_status_normal).
 
 The figures have the names of :mod:`raidsim.calibration.formats.fio_json`, but have the four digits that the text has.
-fio 3 says its units: "KiB/s" is 1024 bytes, "kB/s" 1000. To fio 2 KB and MB are powers of 1024. IOPS and latencies may
-have a prefix ("10.5k"), which is always decimal. Of options the text has direction, block sizes, engine and depth only.
+fio 3 says its units: "KiB/s" is 1024 bytes, "kB/s" 1000. To fio 1 and 2 KB and MB are powers of 1024. IOPS and
+latencies may have a prefix ("10.5k"), which is always decimal. Of options the text has direction, block sizes, engine
+and depth only.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _NEW = re.compile(
 )
 _OLD = re.compile(
     r"^\s+(?P<direction>read|write|trim|mixed)\s*: io=(?P<bytes>[^,\s]+), bw=(?P<rate>[^,\s]+), "
-    r"iops=(?P<iops>[^,\s]+), runtime=\s*(?P<runtime>\d+)msec"
+    r"iops=(?P<iops>[^,\s]+), runt(?:ime)?=\s*(?P<runtime>\d+)msec"
 )
 _DIRECTION = re.compile(r"^\s+(?:read|write|trim|mixed)\s*: (?:IOPS|io)=")
 _LATENCY = re.compile(
@@ -50,7 +51,7 @@ _DISKS = re.compile(r"^Disk stats")
 _DISK = re.compile(r"^\s+(?P<disk>\S+): ios=(?P<reads>\d+)/(?P<writes>\d+),.*?util=(?P<util>[^%\s]+)%")
 _END = re.compile(r"^Run status group")
 _RATE = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<prefix>[KMGTP]i|[kKMGTP])?(?P<unit>B|bit|b)?(?:/s)?$", re.ASCII)
-_PREFIXED = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<prefix>[kMG]?)$", re.ASCII)
+_PREFIXED = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<prefix>[kKMG]?)$", re.ASCII)
 _SECONDS = {"sec": 1.0, "msec": 1e3, "usec": 1e6, "nsec": 1e9}
 _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _UNITS = {"nsec": "ns", "usec": "us", "msec": "ms"}
@@ -83,7 +84,6 @@ class _Reader:
         self.direction = ""
         self.percentiles: tuple[str, str] | None = None
         self.inside = False
-        self.old = False
         self.jobs = 0
 
     def report(self) -> Report:
@@ -100,7 +100,7 @@ class _Reader:
         """Read a line; returns whether it is part of the report."""
         line = self.text.line(number)
         if version := _VERSION.match(line):
-            self.version, self.old = version[1], version[1].startswith(("1.", "2."))
+            self.version = version[1]
         elif header := _HEADER.match(line):
             self._header(number, header)
         elif job := _JOB.match(line):
@@ -161,7 +161,8 @@ class _Reader:
                 number, "'read: IOPS=N, BW=N (N)(N/Nmsec)' of fio 3, or 'read : io=N, bw=N, ...' of fio 2"
             )
         self.direction, self.percentiles = match["direction"], None
-        rate, moved = (_amount(self.text.group(number, match, name), self.old) for name in ("rate", "bytes"))
+        old = match.re is _OLD  # only fio 2 writes io= and bw=; a paste may lack the line of the version
+        rate, moved = (_amount(self.text.group(number, match, name), old) for name in ("rate", "bytes"))
         runtime = self.text.group(number, match, "runtime").number(per=1000)
         iops = _prefixed(self.text.group(number, match, "iops"))
         for name, value, unit in (("rate", rate, "bytes/s"), ("iops", iops, "1/s"), ("bytes", moved, "bytes")):

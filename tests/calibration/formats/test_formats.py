@@ -242,6 +242,23 @@ def test_fios_text() -> None:
     assert old.value("disk_utilization", disk="sda") == pytest.approx(0.985)
 
 
+@pytest.mark.parametrize("version", ["fio-2.14\n", "fio-1.59\n", ""])
+def test_fio_2_writes_runt(version: str) -> None:
+    """Protects fio 1 and 2, which print "runt=": both directions, and KB of 1024 bytes even without the version."""
+    text = (
+        f"{version}m: (groupid=0, jobs=1): err= 0: pid=100: Tue Apr 25 03:58:32 2023\n"
+        "  read : io=6142.3MB, bw=9003.8KB/s, iops=2250, runt=698555msec\n"
+        "    clat (usec): min=2, max=69K, avg= 5.37, stdev= 3.95\n"
+        "  write: io=2049.8MB, bw=3004.8KB/s, iops=1.2K, runt= 69855msec\n"
+    )
+    report = read(text)
+    assert report.value("read_rate") == pytest.approx(9003.8 * KIB)
+    assert report.value("write_rate") == pytest.approx(3004.8 * KIB)
+    assert (report.value("read_iops"), report.value("write_iops")) == (2250, 1200)
+    assert (report.value("read_seconds"), report.value("write_seconds")) == (698.555, 69.855)
+    assert report.value("read_clat_max") == pytest.approx(0.069)
+
+
 def test_fios_json_counts_where_the_text_is_there_too() -> None:
     """Protects --output-format=json,normal: one report, with all digits."""
     assert read(samples.FIO + samples.ALL["fio-text"]).format == "fio"
