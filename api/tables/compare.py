@@ -196,7 +196,8 @@ def facts(designs: Sequence[Measured]) -> Table:
     columns += [Column("busiest", show=PERCENT, scale=100.0), Column("bottleneck")]
 
     def cells(each: Measured) -> Row | None:
-        held, limit = each.facts, each.bottleneck + ("; more comes than can be done" if each.saturated else "")
+        more = "; more comes than can be done" if each.saturated else ""
+        held, limit = each.facts, each.bottleneck + more + ("" if each.settled else "; not settled when measured")
         return None if held is None else (held.usable_bytes, held.raw_bytes, survived(held), each.utilization, limit)
 
     return _table("What it holds, and what limits", columns, cells, designs)

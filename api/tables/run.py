@@ -59,7 +59,8 @@ def run_answer(
 def _parts(
     spec: ScenarioSpec, prediction: Prediction, rebuild: RebuildComparison | None, all_parts: bool
 ) -> Iterator[Part]:
-    yield from lines((*array_words(spec), *file_system_words(spec), *_totals(spec, prediction), *prediction.notes))
+    yield from lines((*array_words(spec), *file_system_words(spec), *unsettled(prediction)))
+    yield from lines((*_totals(spec, prediction), *prediction.notes))
     for title, report in prediction.reports.items():
         yield Words(f"{title}:", "title", apart=True)
         yield Verbatim(report or "(no report)\n")
@@ -102,6 +103,15 @@ def latencies(prediction: Prediction, title: str = "Latency (ms)") -> Table:
             ]
         )
     return Table(title, columns, rows)
+
+
+def unsettled(prediction: Prediction) -> Iterator[str]:
+    """Which figures are those of a start: of the load, of a phase, of one of several loads."""
+    if prediction.drift is not None:
+        yield prediction.drift.words()
+    for name, part in (*prediction.phases.items(), *prediction.loads.items()):
+        for words in unsettled(part):
+            yield f"{name}: {words}"
 
 
 def _sure(prediction: Prediction, value: float | None, name: str) -> Cell:
@@ -280,9 +290,12 @@ def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
         told = [f"all loads: {rate}, {iops}" if several else f"{rate}, {iops}"]
         if prediction.saturated and not several:
             told.append("saturated: more is sent than the devices take, so latencies grow for ever")
-        if workload.precision is not None:
+        if workload.precision is not None and prediction.precision_reached is not None:
             least = SATURATED_PRECISION if prediction.saturated and not several else 0.0
-            told.append(_precision_line(max(workload.precision, least), prediction))
+            known = "each load" if several else "the mean latency" if offered_only(spec, prediction) else "the IOPS"
+            told.append(
+                _precision_line(known, max(workload.precision, least), prediction.precision_reached, prediction)
+            )
         return told
     if isinstance(workload, FioSpec):
         return [f"{rate}, {iops}"] if iops else [rate]
@@ -291,14 +304,16 @@ def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
     return [*told, f"page cache: {iops}"] if iops else told
 
 
-def _precision_line(asked: float, prediction: Prediction) -> str:
+def _precision_line(known: str, asked: float, reached: float, prediction: Prediction) -> str:
     measured = f"measured for {format_duration(prediction.measured_s)} of simulated time"
-    reached = prediction.precision_reached
-    if reached is None or not math.isfinite(reached):
+    verb = "were" if known.endswith("IOPS") else "was"
+    if not math.isfinite(reached):
         return f"{measured}; the machine had not settled by then, so how sure this is is not known"
     if reached <= asked:
-        return f"{measured}, until it was known to {percent(asked)}"
-    return f"{measured}, the longest allowed; known to {percent(reached)}, {percent(asked)} was asked for"
+        return f"{measured}, until {known} {verb} known to {percent(asked)}"
+    return (
+        f"{measured}, the longest allowed; {known} {verb} known to {percent(reached)}, {percent(asked)} was asked for"
+    )
 
 
 def rebuild_line(rebuild: RebuildProgress) -> str:

@@ -226,7 +226,7 @@ def ratio_estimate(amounts: NDArray[np.float64], weights: NDArray[np.float64], c
     # Rounding of sums leaves deviations in the last digits where nothing varies.
     if scatter <= 1e-12 * float(np.abs(amounts).mean()):
         return Estimate(ratio, 0.0, confidence, count, 0.0, 0.0, False)
-    lag1 = _lag1(joined)
+    lag1 = lag1_of(joined)
     rest = max(0.0, lag1)
     scatter *= math.sqrt((1 + rest) / (1 - rest))
     quantile = student_t((1 + confidence) / 2, count - 1)
@@ -257,7 +257,7 @@ def trend(values: NDArray[np.float64]) -> tuple[float, float]:
     scatter = math.sqrt(sum_of_products(left, left) / (_FEWEST - 2))
     if scatter <= 1e-12 * float(np.abs(means).max(initial=0.0)):
         return slope * _FEWEST, math.copysign(math.inf, slope) if abs(slope) > scatter else 0.0
-    lag1 = max(0.0, _lag1(left))
+    lag1 = max(0.0, lag1_of(left))
     error = scatter / math.sqrt(spread) * math.sqrt((1 + lag1) / (1 - lag1))
     return slope * _FEWEST, slope / error
 
@@ -282,7 +282,7 @@ def _estimate(means: NDArray[np.float64], confidence: float) -> Estimate:
         deviation = 0.0
     half_width = student_t((1 + confidence) / 2, len(joined) - 1) * deviation / math.sqrt(len(joined))
     correlated = bool(deviation) and _is_correlated(joined)
-    return Estimate(mean, half_width, confidence, len(joined), warmup, _lag1(joined), correlated)
+    return Estimate(mean, half_width, confidence, len(joined), warmup, lag1_of(joined), correlated)
 
 
 def _uncorrelated(values: NDArray[np.float64], most: int) -> NDArray[np.float64]:
@@ -312,7 +312,8 @@ def warmup_cut(means: NDArray[np.float64]) -> int:
     return int(np.argmin(spread))
 
 
-def _lag1(values: NDArray[np.float64]) -> float:
+def lag1_of(values: NDArray[np.float64]) -> float:
+    """Correlation of neighbors; 0 if all are equal."""
     centred = values - values.mean()
     total = sum_of_products(centred, centred)
     return sum_of_products(centred[:-1], centred[1:]) / total if total > 0 else 0.0
@@ -325,4 +326,4 @@ def _skewness(values: NDArray[np.float64]) -> float:
 
 def _is_correlated(values: NDArray[np.float64]) -> bool:
     """Whether neighbors are correlated beyond what 19 of 20 independent series would show (one-sided)."""
-    return _lag1(values) > 1.645 / math.sqrt(len(values))
+    return lag1_of(values) > 1.645 / math.sqrt(len(values))

@@ -67,6 +67,8 @@ class Measured:
         Of the first replication: the bottleneck, and the utilization of the busiest part.
     saturated
         More I/Os came than could be done.
+    settled
+        Whether nothing rose or fell while it was measured.
     rebuild
         Times to rebuild a member; None without redundancy, or if they were not asked for.
     rebuild_refused
@@ -89,6 +91,7 @@ class Measured:
     bottleneck: str = ""
     utilization: float = 0.0
     saturated: bool = False
+    settled: bool = True
     rebuild: RebuildTimes | None = None
     rebuild_refused: str | None = None
     risk: LossRisk | None = None
@@ -225,6 +228,7 @@ def _measured(design: Design, runs: Sequence[Prediction]) -> Measured:
         bottleneck=first.bottleneck,
         utilization=max((usage.utilization for usage in first.usages), default=0.0),
         saturated=any(run.saturated for run in runs),
+        settled=all(run.settled for run in runs),
         unknown_rates=tuple(unknown_rates(spec)),
         power=drive_power(spec, first.usages),
     )

@@ -10,7 +10,7 @@ from ...model.files.description import BuiltWhenUsed, Duration, PositiveDuration
 from .fio_jobs import FioSpec
 from .load_parts import LoadsPhase, refuse_the_same_name
 from .programs import ProgramsSpec
-from .workloads import MOST_OUTSTANDING, DdSpec, LoadSpec, Precision, changes_refused, longer_with_precision
+from .workloads import MOST_OUTSTANDING, DdSpec, LoadSpec, Precision, changes_refused, measured_until_known
 
 _OF_ALL = ("warm_up", "duration", "precision", "phases")
 """Fields of a load that one of several has not: the run is the same for all."""
@@ -27,6 +27,11 @@ class NamedLoad(LoadSpec):
     end: PositiveDuration | None = None
     """From when to when it is there, in simulated time of the measurement. Unless given it is there from the first
     moment of the warm-up to the end."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _measured_until_known(cls, data: Any) -> Any:
+        return data
 
     @model_validator(mode="after")
     def _of_the_run(self) -> Self:
@@ -45,18 +50,18 @@ class LoadsSpec(Spec):
     """The loads. In a document they stand in the list `workloads`."""
     warm_up: Duration = 1.0
     duration: PositiveDuration = 10.0
-    """Simulated time before the measurement, and of the measurement; with `precision` the least of the first, and the
-    longest of both together."""
+    """Simulated time before the measurement, and of the measurement; with `precision` the least of the first (0 unless
+    given), and the most of what comes after that (10 minutes unless given)."""
     precision: Precision | None = None
     """How well the throughput of each load must be known, or its mean latency if it sends at a rate (half-width of the
-    90 % interval); the run goes on until each is."""
+    90 % interval); the run goes on until each is. 5 % if nothing is given of `warm_up`, `duration` and `precision`."""
     phases: tuple[LoadsPhase, ...] = ()
     """Parts of the day, each with the loads that run then."""
 
     @model_validator(mode="before")
     @classmethod
-    def _longer_with_precision(cls, data: Any) -> Any:
-        return longer_with_precision(data)
+    def _measured_until_known(cls, data: Any) -> Any:
+        return measured_until_known(data)
 
     @model_validator(mode="after")
     def _fit(self) -> Self:

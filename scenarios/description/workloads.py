@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
@@ -35,8 +36,14 @@ MOST_OUTSTANDING = 1 << 16
 """I/Os of one load: more are no benchmark, and take as long to simulate as memory lasts."""
 LONGEST_S = 600.0
 """The `duration` (s) of a load with a precision, unless it says otherwise: it ends then at the latest."""
+USUAL_PRECISION = 0.05
+"""The `precision` of a load that says nothing of how long it takes."""
 LEAST_PRECISION = 1e-4
 """A closer one takes a million times as many I/Os as a hundredth does."""
+
+
+_OWN_TIMES = {"warm_up", "duration", "precision", "begin", "end"}
+"""Fields of a load, or of a part of it, that say how long it takes."""
 
 
 def _each_once(targets: tuple[str, ...]) -> tuple[str, ...]:
@@ -50,11 +57,27 @@ Targets = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_each_o
 """Names of devices, none of them twice."""
 
 
-def longer_with_precision(data: Any) -> Any:
-    """The fields of a load; with a precision and without a duration it may take the longest time."""
-    if isinstance(data, dict) and data.get("precision") is not None and "duration" not in data:
-        return {**data, "duration": f"{LONGEST_S:g}s"}
-    return data
+def measured_until_known(data: Any) -> Any:
+    """The fields of a load; one that says nothing of how long it takes is measured until its speed is known.
+
+    With a precision, and without times of its own, the run settles first and may take the longest time.
+    """
+    if not isinstance(data, dict):
+        return data
+    if not any(_OWN_TIMES & names for names in _names_of_parts(data)):
+        data = {**data, "precision": f"{USUAL_PRECISION:g}"}
+    if data.get("precision") is None:
+        return data
+    return {"warm_up": "0s", "duration": f"{LONGEST_S:g}s", **data}
+
+
+def _names_of_parts(data: dict[str, Any]) -> Iterator[set[str]]:
+    """Fields that are given of a load, of its phases and of each of several loads."""
+    yield set(data)
+    for field in ("phases", "loads"):
+        parts = data.get(field)
+        for part in parts if isinstance(parts, list | tuple) else ():
+            yield set(part) if isinstance(part, dict) else set(getattr(part, "model_fields_set", ()))
 
 
 def _within_reach(value: float) -> float:
@@ -176,18 +199,19 @@ class LoadSpec(Spec):
     """Where on the target; to its end unless `span` is given."""
     warm_up: Duration = 1.0
     duration: PositiveDuration = 10.0
-    """Simulated time before the measurement, and of the measurement; with `precision` the least of the first, and the
-    most of what comes after that (10 minutes unless given)."""
+    """Simulated time before the measurement, and of the measurement; with `precision` the least of the first (0 unless
+    given), and the most of what comes after that (10 minutes unless given)."""
     precision: Precision | None = None
     """Measure until the throughput, or the mean latency of an open load, is known to this share of itself (half-width
-    of the 90 % interval); see :mod:`raidsim.scenarios.running.steady_state`."""
+    of the 90 % interval); 5 % if nothing is given of `warm_up`, `duration` and `precision`. See
+    :mod:`raidsim.scenarios.running.steady_state`."""
     phases: tuple[Annotated[PhaseSpec, BuiltWhenUsed()], ...] = ()
     """Parts of the day with fields of their own."""
 
     @model_validator(mode="before")
     @classmethod
-    def _longer_with_precision(cls, data: Any) -> Any:
-        return longer_with_precision(data)
+    def _measured_until_known(cls, data: Any) -> Any:
+        return measured_until_known(data)
 
     @field_validator("start")
     @classmethod

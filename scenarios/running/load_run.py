@@ -12,6 +12,7 @@ from ...model.statistics.batch_means import Estimate
 from ..description.any_workload import LoadsSpec
 from ..description.workloads import LoadSpec
 from ..machine.machine import BuiltMachine
+from .base.drift import Drift, unknown
 from .base.run import Run
 from .base.sample import Sample
 from .base.slow_stores import SlowStores
@@ -44,6 +45,8 @@ class LoadRun(Run):
         Whether the backlog of an open load grows for ever.
     precision_reached
         See :attr:`raidsim.scenarios.running.base.prediction.Prediction.precision_reached`.
+    drift
+        See :attr:`raidsim.scenarios.running.base.prediction.Prediction.drift`.
     hopeless
         Whether the run ended early, because less than a fifth of an open load was served.
     """
@@ -65,6 +68,7 @@ class LoadRun(Run):
         self.estimates: dict[str, Estimate] = {}
         self.saturated = self.hopeless = False
         self.precision_reached: float | None = None
+        self.drift: Drift | None = None
         self.windows: LoadWindows | None = None
         self._ended_early = False
         self._steady: SteadyState | None = None
@@ -97,6 +101,8 @@ class LoadRun(Run):
         """Bytes per second of all jobs together."""
         windows = self._measured_for(self.workload.duration) if self._steady is None else self._measured(self._steady)
         self.estimates = windows.estimates()
+        if self.drift is not None or self.precision_reached == math.inf:
+            self.estimates = unknown(self.estimates)
         moved = sum(load.bytes for load in self.machine.loads)
         windows.end()
         return moved / self.measured_s
@@ -129,6 +135,7 @@ class LoadRun(Run):
             engine.run(until=end)
         windows.close()
         self.saturated = windows.is_open and backlog_grows(windows)
+        self.drift = None if self.saturated or self.hopeless else windows.drift()
         return windows
 
     def _look(self, windows: LoadWindows) -> None:

@@ -19,6 +19,7 @@ from ...model.loads.trace_load import TimedTrace
 from ...model.statistics.batch_means import Estimate, ratio_estimate
 from ...model.statistics.latency_histogram import LatencyHistogram, bin_of_ns
 from ...model.statistics.percentile_interval import Counts, percentile_estimate
+from .base.drift import Drift, drift_of
 from .base.slow_stores import Stores
 
 MOST = 512
@@ -72,13 +73,14 @@ class LoadWindows:
         for load in self._loads:
             load.read_latency, load.write_latency = self._histograms
 
-    def begin(self, length: float, restart: Callable[[], None] | None = None) -> None:
+    def begin(self, length: float, restart: Callable[[], None] | None = None, completed: int | None = None) -> None:
         """Forget the windows so far; the next ones are `length` (s) long.
 
-        The loads' own counters begin anew, by `restart` together with others, or alone.
+        The loads' own counters begin anew, by `restart` together with others, or alone. If the windows of another load
+        have done that already, :attr:`completed` is what it was before.
         """
         now = self._engine.now
-        self._completed += self.ios
+        self._completed = self.completed if completed is None else completed
         if restart is not None:
             restart()
         else:
@@ -103,6 +105,11 @@ class LoadWindows:
         return sum(load.reads + load.writes for load in self._loads)
 
     @property
+    def completed(self) -> int:
+        """I/Os completed since the windows exist."""
+        return self._completed + self.ios
+
+    @property
     def arrived(self) -> int:
         """I/Os of open loads that have come since the loads exist."""
         return sum(load.arrived for load in self._open)
@@ -110,7 +117,7 @@ class LoadWindows:
     @property
     def backlog(self) -> int:
         """I/Os of open loads that have come and are not complete."""
-        return self.arrived - self._completed - self.ios
+        return self.arrived - self.completed
 
     @property
     def is_open(self) -> bool:
@@ -201,6 +208,19 @@ class LoadWindows:
         """At the end of every window: I/Os of open loads that are not complete, and what the stores hold."""
         return np.array(self._stores, dtype=float).reshape(self.count, 1 + len(Stores._fields))
 
+    def seen(self, throughput: bool = False) -> NDArray[np.float64]:
+        """What the loads see in every window: the latencies of open loads, I/Os otherwise or if so asked."""
+        flows = self.flows
+        ios = flows[:, 1] + flows[:, 2]
+        if not self.is_open or throughput:
+            return ios
+        latency_ns = flows[:, 3] + flows[:, 4]
+        whole, count = float(latency_ns.sum()), float(ios.sum())
+        if not count:
+            return latency_ns
+        # Deviations from the mean, so that windows with few I/Os say little.
+        return latency_ns - whole / count * ios + whole / len(ios)
+
     def throughput(self) -> Estimate:
         """I/Os per second."""
         flows = self.flows
@@ -225,6 +245,10 @@ class LoadWindows:
                 whole = self._histograms[op]
                 found[f"{name}_p99_seconds"] = percentile_estimate(self._batches[op], whole, 99.0, CONFIDENCE)
         return found
+
+    def drift(self) -> Drift | None:
+        """What has risen or fallen all the while; nothing, of loads whose backlog grows for ever."""
+        return drift_of(self.seen(), self.flows, self.is_open, self.length)
 
     def beyond(self, op: str, limit_s: float) -> tuple[int, int]:
         """I/Os of "read" or "write" that took longer than a limit (s) for sure, and how many there were in all."""

@@ -15,6 +15,7 @@ from ..description.any_workload import LoadsSpec, NamedLoad
 from ..description.scenario import ScenarioSpec
 from ..machine.machine import BuiltMachine
 from ..machine.observer import UNOBSERVED, Observer
+from .base.drift import unknown
 from .base.prediction import Prediction
 from .base.run import Run, latency_summary
 from .base.sample import Sample
@@ -177,6 +178,9 @@ class SeveralLoadsRun(Run):
             merged["read"].merge(job.read_latency)
             merged["write"].merge(job.write_latency)
         latencies = {op: latency_summary(each) for op, each in merged.items() if each.count}
+        saturated = self._saturated(load.name)
+        drift = None if self._steady is not None or saturated else windows.drift()
+        sure = drift is None and self.precision_reached != math.inf
         return replace(
             rest,
             seconds=span,
@@ -185,8 +189,9 @@ class SeveralLoadsRun(Run):
             iops=iops,
             latencies=latencies,
             figures={"rate": rate, "iops": sum_in_order(iops.values())} | latency_figures(latencies),
-            estimates=windows.estimates(),
-            saturated=self._saturated(load.name),
+            estimates=windows.estimates() if sure else unknown(windows.estimates()),
+            saturated=saturated,
+            drift=drift,
             latency_bins={},
             rebuilds=(),
             wear=(),

@@ -174,6 +174,7 @@ def _load_prediction(
         figures=prediction.figures | latency_figures(prediction.latencies) | {"cpu": cpu_share(prediction)},
         estimates=load.estimates,
         saturated=load.saturated,
+        drift=load.drift,
         precision_reached=load.precision_reached,
         notes=_load_notes(scenario, workload, rate, load),
     )

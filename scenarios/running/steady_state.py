@@ -43,7 +43,10 @@ _LEAST_WINDOWS = 64
 _LONGER = 1.25
 """How much longer a run has become when it is looked at again."""
 _SETTLING_SHARE = 0.5
-"""Share of the longest time after which a run that has not settled is measured nevertheless."""
+"""Share of the longest time, and of the most I/Os, after which a run that has not settled is measured nevertheless."""
+MOST_IOS = 4_000_000
+"""I/Os of all loads together after which a run ends that has not become known as well as it should: a minute or less of
+a machine's time."""
 _FIRST_S = 1e-3
 _TREND_ERRORS = 3.5
 _LEVEL_CHANGE = 0.02
@@ -125,18 +128,8 @@ class _Watched:
         return bool(abs(errors) > _TREND_ERRORS and abs(change) > self.goal * abs(float(seen.mean())))
 
     def seen(self) -> NDArray[np.float64]:
-        """What the load sees in every window: the latencies of an open load, I/Os otherwise."""
-        windows = self.windows
-        flows = windows.flows
-        ios = flows[:, 1] + flows[:, 2]
-        if not windows.is_open or self.saturated:
-            return ios
-        latency_ns = flows[:, 3] + flows[:, 4]
-        whole, count = float(latency_ns.sum()), float(ios.sum())
-        if not count:
-            return latency_ns
-        # Deviations from the mean, so that windows with few I/Os say little.
-        return latency_ns - whole / count * ios + whole / len(ios)
+        """See :meth:`~raidsim.scenarios.running.load_windows.LoadWindows.seen`; throughput if it is saturated."""
+        return self.windows.seen(throughput=self.saturated)
 
     def backlog_grows(self) -> bool:
         """Whether the backlog of open loads grows in the second half of the windows as it did in the first."""
@@ -255,7 +248,7 @@ class SteadyState:
         length = self._window()
         for windows in self.all_windows:
             windows.begin(length)
-        while self._go_on(_SETTLING_IOS, self._latest, self._least_ios):
+        while self._go_on(_SETTLING_IOS, self._latest, self._least_ios, most_ios=_SETTLING_SHARE * MOST_IOS):
             if self._backlogs_grow():
                 if self.saturated:
                     return
@@ -277,7 +270,7 @@ class SteadyState:
             self._backlogs_grow()
             met = met and self.saturated == before
             fills = self._fills(0)
-            if fills and filling and engine.now < self._latest:
+            if fills and filling and engine.now < self._latest and self._ios < _SETTLING_SHARE * MOST_IOS:
                 self._begin()
                 met = filling = False
                 continue
@@ -293,8 +286,9 @@ class SteadyState:
 
     def _begin(self) -> None:
         length, restart = self._window(), self._restart
-        for each in self._each:
-            each.windows.begin(length, restart)
+        completed = [windows.completed for windows in self.all_windows]
+        for each, done in zip(self._each, completed, strict=True):
+            each.windows.begin(length, restart, done)
             each.growing = False
             restart = None
 
@@ -302,10 +296,16 @@ class SteadyState:
         """Seconds in which each load completes a few I/Os."""
         return max(each.window(self._engine.now) for each in self._each)
 
-    def _go_on(self, least_ios: int, end: float, together: int = 0) -> bool:
-        """Run until there is something to look at, a quarter more than there is already; False at the `end`.
+    @property
+    def _ios(self) -> int:
+        """I/Os of all loads so far."""
+        return sum(windows.completed for windows in self.all_windows)
 
-        There are at least `least_ios` of each load then, and as many of all `together`.
+    def _go_on(self, least_ios: int, end: float, together: int = 0, most_ios: float = MOST_IOS) -> bool:
+        """Run until there is something to look at, a quarter more than there is already.
+
+        There are at least `least_ios` of each load then, and as many of all `together`. False at the `end`, or when
+        all loads have completed `most_ios` since the run began.
         """
         first = self.windows
         wanted = max(_LEAST_WINDOWS * first.length, _LONGER * first.span)
@@ -313,7 +313,7 @@ class SteadyState:
             if first.count >= MOST:
                 for windows in self.all_windows:
                     windows.join()
-            if first.next_end > end:
+            if first.next_end > end or self._ios > most_ios:
                 return False
             first.run()
             for windows in self.all_windows[1:]:

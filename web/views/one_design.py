@@ -17,7 +17,7 @@ from ...api.support.explorer import (
     scenario_interval,
 )
 from ...api.tables.curve import curve_table, knee_words
-from ...api.tables.run import latencies, loads, phases
+from ...api.tables.run import latencies, loads, phases, unsettled
 from ...api.tables.usages import every_usage
 from ...api.units import format_duration
 from ...scenarios.description.any_workload import LoadsSpec
@@ -45,6 +45,8 @@ def show_result(subject: Subject) -> None:
     with st.container(horizontal=True, key="figures"):
         for name, value in tables.headline(prediction, is_open(spec)):
             st.metric(name, value, border=True)
+    for words in unsettled(prediction):
+        st.warning(plain(words))
     if prediction.saturated:
         st.warning("More I/Os come than can be done: they wait longer and longer, so there is no latency to tell.")
     st.markdown(f"**Bottleneck:** {plain(prediction.bottleneck)}")

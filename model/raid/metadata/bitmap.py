@@ -33,6 +33,8 @@ TIMER_GRAIN_S = 0.256
 
 _PAGE = 4096
 _HEADER = 256
+_OFTEN = 8.0
+"""Writes to a chunk between two passes of the daemon, on average, with which hardly any bit is ever cleared."""
 
 
 class WriteIntentBitmap:
@@ -57,6 +59,7 @@ class WriteIntentBitmap:
     """
 
     __slots__ = (
+        "_chunks",
         "_clearing",
         "_counters",
         "_daemon_due",
@@ -95,6 +98,7 @@ class WriteIntentBitmap:
         self.chunk_bytes = chunk_bytes
         self.daemon_sleep_s = daemon_sleep_s
         _, end = array.resync_range(array.capacity - SECTOR, SECTOR)
+        self._chunks = -(-end // chunk_bytes)
         self._file_bytes = _HEADER + -(-end // (8 * chunk_bytes))
         self._counters: dict[int, int] = {}  # by chunk: 1 and 2 are set bits without writes, more are writes under way
         self._fresh = 2 if fresh else 0  # the counter of all chunks that are not in `_counters`
@@ -117,6 +121,29 @@ class WriteIntentBitmap:
     def superblock_changed(self, then: Callable[[], None]) -> None:
         """The array's event count goes up: the bitmap's own superblock follows, before the others."""
         self._members.write(self._sector, self._page_bytes(0), then, self._write_through)
+
+    @property
+    def bits_set(self) -> int:
+        """Chunks whose bit is set."""
+        return self._chunks if self._fresh else len(self._counters)
+
+    def open_long_ago(self) -> None:
+        """Take all bits as set, until :meth:`stands` says whether they stay so."""
+        self._fresh = 2
+
+    def stands(self, writes_per_s: float) -> None:
+        """Go on as if the array had been written for long, `writes_per_s` times a second.
+
+        The bit of a chunk stays set until one or two passes of the daemon after the last write to it. An array whose
+        chunks are each written several times between two passes has all bits set. If the writes are fewer, the bits
+        are set as the writes come.
+        """
+        if writes_per_s * self.daemon_sleep_s < _OFTEN * self._chunks:
+            self._fresh = 0
+            return
+        self._idle = False
+        if not self._daemon_due:
+            self._sleep()
 
     @property
     def dirty(self) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from ....model.statistics import Estimate, Usage
+from .drift import Drift
 from .wear import DriveWear
 
 LatencyBins = tuple[tuple[float, float], ...]
@@ -127,6 +129,9 @@ class Prediction:
         Of a load with a precision: half-width of the interval over the value, of the throughput, or of the mean
         latency of an open load. More than was asked for if the longest time was over, or up to 5 % if the load is
         saturated; infinite if the machine had not settled then, so that nothing is known.
+    drift
+        Of a load that is measured for a given time: what rose or fell all the while, so that the figures are those of a
+        start; None: nothing did.
     phases
         Of a load with phases: what each gives, by its name; the rest is then the mean of the day, and `figures` and
         `estimates` have theirs as "PHASE.FIGURE" too.
@@ -166,6 +171,7 @@ class Prediction:
     estimates: dict[str, Estimate] = field(default_factory=dict)
     saturated: bool = False
     precision_reached: float | None = None
+    drift: Drift | None = None
     phases: dict[str, Prediction] = field(default_factory=dict)
     loads: dict[str, Prediction] = field(default_factory=dict)
     latency_bins: dict[str, LatencyBins] = field(default_factory=dict)
@@ -174,3 +180,10 @@ class Prediction:
     bottlenecks: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     drives: tuple[DriveActivity, ...] = ()
+
+    @property
+    def settled(self) -> bool:
+        """Whether neither this nor any part of it was measured while something still rose or fell."""
+        parts = (*self.phases.values(), *self.loads.values())
+        known = self.drift is None and self.precision_reached != math.inf
+        return known and all(part.settled for part in parts)

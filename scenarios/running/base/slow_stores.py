@@ -1,4 +1,6 @@
-"""What fills or wears slowly under loads: caches of drives and controllers, and flash that is written for long."""
+"""What fills or wears slowly under loads: caches of drives and controllers, flash that is written for long, and
+write-intent bitmaps.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from ...machine.drives import is_solid_state
 from ...machine.machine import BuiltMachine
 
 if TYPE_CHECKING:
+    from ....model.raid.metadata.bitmap import WriteIntentBitmap
     from ....model.solid_state.drive import SolidState
     from ...machine.drives import Drive
 
@@ -35,12 +38,15 @@ class Stores(NamedTuple):
         What controllers keep of what was read.
     flash_buffers
         Writes that wait in the buffers of solid-state drives which the load found as it would leave them.
+    bitmap_bits
+        Bits that are set in the write-intent bitmaps of arrays (their number).
     """
 
     drives: float = 0.0
     controllers: float = 0.0
     read_caches: float = 0.0
     flash_buffers: float = 0.0
+    bitmap_bits: float = 0.0
 
 
 class SlowStores:
@@ -64,6 +70,9 @@ class SlowStores:
             from ....model.solid_state.standing_load import can_stand
 
             self._standing = [disk for disk in self._ssds if can_stand(disk)]
+        arrays = list(machine.arrays.values()) if writes else []
+        kept = [array.metadata for array in arrays if array.metadata is not None]
+        self._bitmaps: list[WriteIntentBitmap] = [each.bitmap for each in kept if each.bitmap is not None]
 
     @property
     def filling_ios(self) -> int:
@@ -75,22 +84,26 @@ class SlowStores:
         return sum(_filling_ios(each, drives) for each in self._workloads)
 
     def stand(self, longest: float) -> None:
-        """Look at what the first I/Os ask of the drives, and go on as if that had been so for long.
+        """Look at what the first I/Os ask of drives and arrays, and go on as if that had been so for long.
 
         Parameters
         ----------
         longest
             Simulated time (s) in which the run ends at the latest.
         """
-        if not self._standing:
+        if not self._standing and not self._bitmaps:
             return
         engine, loads = self._machine.engine, self._machine.loads
         for drive in self._standing:
             drive.open_long_ago()
+        for bitmap in self._bitmaps:
+            bitmap.open_long_ago()
         until, step_s = longest * _FIRST_SHARE, _FIRST_S
         while engine.now < until and sum(load.reads + load.writes for load in loads) < _FIRST_IOS:
             engine.run_to(min(until, engine.now + step_s))
             step_s = engine.now / 2
+        for bitmap in self._bitmaps:
+            bitmap.stands(sum(load.writes for load in loads) / len(self._bitmaps) / engine.now)
         for drives in _alike(self._standing, self._machine.scenario.arrays):
             seconds = engine.now * len(drives)
             read_rate = sum(drive.read_bytes for drive in drives) / seconds
@@ -101,7 +114,7 @@ class SlowStores:
                 stands(drive, engine, read_rate, write_rate)
 
     def look(self) -> Stores:
-        """What controllers and drives hold that has yet to be written, and what read caches hold that helps."""
+        """What has yet to be written, what helps in read caches, and bits that are set."""
         machine = self._machine
         drives = sum(_held(disk) for disk in machine.disks.values() if disk not in self._standing)
         buffers = sum(_held(disk) for disk in self._standing)
@@ -112,7 +125,8 @@ class SlowStores:
             for controller in controllers
             if controller.read_hits > _HITS * max(1, controller.reads)
         )
-        return Stores(drives, dirty, kept, buffers)
+        bits = sum(bitmap.bits_set for bitmap in self._bitmaps)
+        return Stores(drives, dirty, kept, buffers, bits)
 
 
 def _held(drive: Drive) -> int:

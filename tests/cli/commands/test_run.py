@@ -158,8 +158,8 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     assert (status, err) == (0, "")
     printed = json.loads(out)
     names = {"name", "kernel", "seconds", "measured_s", "rate", "iops", "usages", "bottleneck", "latencies"}
-    names |= {"member_ios", "rebuilds", "events", "figures", "reports", "scale", "estimates", "saturated", "phases"}
-    names |= {"bottlenecks", "notes", "wear", "drives", "loads", "power"}
+    names |= {"member_ios", "rebuilds", "events", "figures", "reports", "scale", "estimates", "saturated", "drift"}
+    names |= {"bottlenecks", "notes", "wear", "drives", "loads", "power", "phases"}
     assert set(printed) == {*names, "precision_reached", "relief", "model_interval", "latency_intervals"}
     without, right = printed["relief"], printed["model_interval"]
     assert set(without) == {"what", "kind", "rate", "seconds", "iops", "latencies", "saturated", "bottleneck"}
@@ -259,7 +259,7 @@ def test_a_load_that_is_too_much_says_so(raidsim: Raidsim, tmp_path: Path) -> No
 def test_a_precision_says_what_it_came_to(raidsim: Raidsim, tmp_path: Path) -> None:
     """How long was measured and how well the rate is known."""
     shown = told(raidsim(written(tmp_path, described(precision="5%", duration="60s")), "--no-relief")[1])
-    assert "of simulated time, until it was known to 5 %" in shown
+    assert "of simulated time, until the IOPS were known to 5 %" in shown
 
 
 def test_phases_are_listed(raidsim: Raidsim, tmp_path: Path) -> None:

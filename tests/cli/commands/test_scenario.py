@@ -73,9 +73,9 @@ def test_resolved_says_everything(raidsim: Raidsim) -> None:
     _, out, _ = raidsim("scenario", "home-nas", "--resolved", "--set", "seed=5")
     assert out.startswith("# library:home-nas with every default filled in\n# --set seed=5\n")
     assert document_from(out).spec() == read_document("home-nas", ["seed=5"]).spec()
-    assert "warm_up: 2s" in out
+    assert "duration: 600s" in out
     _, out, _ = raidsim("scenario", "home-nas", "--resolved", "--json")
-    assert json.loads(out)["scenario"]["workload"]["warm_up"] == 2.0
+    assert json.loads(out)["scenario"]["workload"]["precision"] == 0.05
     _, out, _ = raidsim("scenario", "home-nas", "--json")
     assert json.loads(out) == {"name": "library:home-nas", "document": read_document("home-nas").data}
 

@@ -115,8 +115,8 @@ workloads:
   - {name: shop, jobs: 20, think_time: 10ms, read_share: 70%}
   - {name: backup, block_size: 256KiB, depth: 4}
 workload:
-  warm_up: 20ms
-  duration: 200ms
+  warm_up: 500ms
+  duration: 1s
   phases: [{name: day, lasts: 16h, workloads: [shop, backup]}, {name: night, lasts: 8h, workloads: [backup]}]
 """
 

@@ -167,6 +167,9 @@ def test_damaged_scenarios_are_refused_or_run(seed: int) -> None:
             inside = data
             for key in above:
                 inside = inside[key]
+            if isinstance(inside, dict) and choose.random() < 0.3:
+                del inside[last]
+                continue
             key = choose.choice(KEYS) if isinstance(inside, dict) and choose.random() < 0.2 else last
             inside[key] = copy.deepcopy(choose.choice(HARMFUL))
         document = Document("damaged", data, DocumentPositions("damaged", dict.fromkeys(paths_below(data), 1)))
