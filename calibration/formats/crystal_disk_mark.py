@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from .paste import join_wrapped
 from .report import FigureList, Report
 from .report_text import ReportText
 
@@ -23,11 +24,18 @@ _TEST = re.compile(
     rf"^\s*(?P<pattern>Sequential|Random|SEQ|RND|Seq|Rnd)(?: (?P<way>Read|Write))? *{_SIZE} *{_QUEUES} *: *{_FIGURES}"
 )
 _LIKE_A_TEST = re.compile(r"^\s*(?:Sequential|Random|SEQ|RND)\b.*:")
+_REST = re.compile(r"(?:\[|<|[\d.]+ |MB/s|IOPS|us\b|\(?[QT]=|: )")
 _MB = 10**6
+
+
+def _joint(line: str, rest: str) -> str | None:
+    """A test goes on in the next line with its figures, if mail has broken it."""
+    return " " if _LIKE_A_TEST.match(line) and _REST.match(rest) else None
 
 
 def parse(text: ReportText) -> Report:
     """Rate, IOPS and latency of every test."""
+    join_wrapped(text, range(1, len(text) + 1), _joint)
     figures, version, part = FigureList(), None, ""
     for number, line in enumerate(text.lines, 1):
         if found := _VERSION.match(line):

@@ -21,7 +21,7 @@ from .report_text import Cell, ReportText
 NAME = "dd-and-time"
 SIGNATURE = re.compile(
     r"records (?:in|out)\s*$|\bbytes? (?:\([^)]{0,40}\) )?copied,|bytes transferred in|^(?:real|user|sys)\s+\S|"
-    r"\duser [\d:.,]+system |\d real +[\d.,]+ user |s user [\d.,]+s system |^\tElapsed \(wall clock\)"
+    r"\duser [\d:.,]+system |\d real +[\d.,]+ user |s user [\d.,]+s system |^\s*Elapsed \(wall clock\)"
 )
 
 _RECORDS = re.compile(r"^(?P<whole>\d+)\+(?P<part>\d+) records (?P<way>in|out)\s*$", re.ASCII)
@@ -38,16 +38,16 @@ _ANY_RECORDS = re.compile(r"records (?:in|out)\s*$")
 _ANY_SUMMARY = re.compile(r"\bbytes? (?:\([^)]{0,40}\) )?copied,|bytes transferred in")
 _SHELL = re.compile(r"^(?P<name>real|user|sys)\s+(?P<time>\S+)\s*$")
 _MINUTES = re.compile(r"(?P<minutes>\d+)m(?P<seconds>[\d.,]+)s", re.ASCII)
-_GNU = re.compile(r"^(?P<user>\S+?)user (?P<sys>\S+?)system (?P<real>\S+?)elapsed (?:\S+)%CPU .*$", re.ASCII)
-_BSD = re.compile(r"^\s+(?P<real>\S+) real +(?P<user>\S+) user +(?P<sys>\S+) sys\s*$")
+_GNU = re.compile(r"^(?P<user>\S+?)user (?P<sys>\S+?)system (?P<real>\S+?)elapsed (?:\S+)%CPU\b.*$", re.ASCII)
+_BSD = re.compile(r"^\s*(?P<real>\S+) real +(?P<user>\S+) user +(?P<sys>\S+) sys\s*$")
 _ZSH = re.compile(r"^(?:.*\s)?(?P<user>\S+)s user (?P<sys>\S+)s system \S+% cpu (?P<real>\S+) total\s*$")
 _VERBOSE = re.compile(
-    r"^\t(?P<what>User time|System time|Elapsed \(wall clock\) time) \([^)]*\): (?P<time>\S+)\s*$", re.ASCII
+    r"^\s*(?P<what>User time|System time|Elapsed \(wall clock\) time) \([^)]*\): (?P<time>\S+)\s*$", re.ASCII
 )
 _VERBOSE_PARTS = {"User time": "user", "System time": "sys", "Elapsed (wall clock) time": "real"}
 _SAID_BESIDE = re.compile(
     r"^\d+ truncated (?:block|record)s?\s*$|^\d+inputs\+|^Command (?:exited|terminated)|"
-    r"^\t(?:Command being timed|Percent of CPU|Average |Maximum resident|Major |Minor |Voluntary |Involuntary |Swaps|"
+    r"^\s*(?:Command being timed|Percent of CPU|Average |Maximum resident|Major |Minor |Voluntary |Involuntary |Swaps|"
     r"File system |Socket |Signals |Page size|Exit status)",
     re.ASCII,
 )

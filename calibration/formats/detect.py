@@ -23,6 +23,7 @@ from . import (
     postmark,
     tiobench,
 )
+from .paste import lift
 from .report import Report
 from .report_text import MOST_BYTES, ReportText, too_long
 
@@ -100,6 +101,7 @@ def parse(text: str, name: str) -> Report:
         Naming file, line and column, what was found there, and what is allowed.
     """
     lines = ReportText(text, name)
+    lift(lines)
     return detect(lines).parse(lines)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 
 from ...model.programs.fio import values as fio_values
-from .positioned_json import JsonText, Value
+from .positioned_json import JsonText, Value, begins_object
 from .report import FigureList, Report, Unit
 from .report_text import ReportText
 
@@ -42,7 +42,7 @@ _SHORTEST_S = 0.1
 def parse(text: ReportText) -> Report:
     """The figures of every job, and of the disks below."""
     figures, warnings, versions = FigureList(), [], []
-    starts = [number for number, line in enumerate(text.lines, 1) if line.startswith("{")]
+    starts = [number for number in range(1, len(text) + 1) if begins_object(text, number)]
     if not starts:
         (first, *_) = [number for number, line in enumerate(text.lines, 1) if SIGNATURE.match(line)]
         raise text.refused(first, "the whole object, from its opening brace at the start of a line")

@@ -11,17 +11,19 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from .paste import breaks, join_wrapped
 from .report import FigureList, Report
 from .report_text import Cell, ReportText
 
 NAME = "fio-text"
-SIGNATURE = re.compile(r"^\S.*: \(groupid=\d+, jobs=\d+\): err=")
+SIGNATURE = re.compile(r"^[^\s>].*: \(groupid=\d+, jobs=\d+\): err=")
 
 _VERSION = re.compile(r"^fio-(\d\S*)\s*$")
 _HEADER = re.compile(
     r"^(?P<job>\S.*): \(g=(?P<group>\d+)\): rw=(?P<rw>\w+), (?:bs=(?P<bs>.*), )?ioengine=(?P<engine>\S+), "
     r"iodepth=(?P<depth>\d+)\s*$"
 )
+_HEADER_LINE = re.compile(r"\S.*: \((?:g=\d+\): rw=|groupid=)")
 _SIZES = re.compile(r"(\d+(?:\.\d+)?)(Ki|Mi|k|K|M)?B?-(\d+(?:\.\d+)?)(Ki|Mi|k|K|M)?B?")
 _JOB = re.compile(r"^(?P<job>\S.*): \(groupid=(?P<group>\d+), jobs=(?P<jobs>\d+)\): err=\s*(?P<error>\d+)")
 _NEW = re.compile(
@@ -55,6 +57,10 @@ _PREFIXED = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<prefix>[kKMG]?)$", re.ASCI
 _SECONDS = {"sec": 1.0, "msec": 1e3, "usec": 1e6, "nsec": 1e9}
 _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _UNITS = {"nsec": "ns", "usec": "us", "msec": "ms"}
+_OWN_LINE = re.compile(
+    r".*: \((?:g=|groupid=)|fio[- ]|Starting |Jobs: |Run status|Disk stats|(?:READ|WRITE|TRIM|MIXED): |"
+    r"(?:read|write|trim|mixed)\s*: |cpu\s+: |IO depths|submit\s+: |complete\s+: |issued |latency\s+: "
+)
 _RWT = ("read", "write", "trim")
 
 
@@ -66,8 +72,15 @@ class _Asked(NamedTuple):
     size: int | None
 
 
+def _joint(line: str, rest: str) -> str | None:
+    """Lines of a job are indented, unless mail has broken them off the line before."""
+    broken = not rest[:1].isspace() and not _OWN_LINE.match(rest) and breaks(line, rest)
+    return " " if broken and (line[:1].isspace() or _HEADER_LINE.match(line)) else None
+
+
 def parse(text: ReportText) -> Report:
     """The figures of every job, and of the disks below."""
+    join_wrapped(text, range(1, len(text) + 1), _joint)
     return _Reader(text).report()
 
 

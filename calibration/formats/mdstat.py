@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from .paste import join_wrapped
 from .report import FigureList, Report
 from .report_text import Cell, ReportText
 
@@ -43,6 +44,23 @@ _BITMAP = re.compile(
 )
 _DETAIL = re.compile(r"^(?:\s+\S|\d+ blocks\b|bitmap: |\[[=>.]+\]|(?:recovery|resync|reshape|check|repair)=)")
 """A line below the name of an array; some pages take the white space before it away."""
+_LINE = re.compile(
+    r"\s*(?:Personalities\s*:|md\S*\s*: (?:in)?active\b|unused devices:|read_ahead |\d+ blocks\b|bitmap: |\[[=>.]+\]"
+    r"|(?:recovery|resync|reshape|check|repair)=[A-Z]|Event: )"
+)
+"""What a line begins with, unless it is the rest of the line before it."""
+_PIECE = re.compile(
+    r"[\w!/.:-]+\[\d+\](?:\([A-Z]\))*|\[(?:raid\d+|linear|multipath|faulty)\]|(?:raid\d+|linear|super|level|algorithm|blocks)"
+    r"|external:\S+|\d+\.\d+|\d+,?|\d+[kK]|chunks?,?|rounding|(?:near|far|offset)-copies|\[\d+/\d+\]|\[[U_]+\]|\[[=>.]+\]"
+    r"|recovery|resync|reshape|check|repair|=|[\d.]+%|\(\d+/\d+\)|finish=[\d.]+min|speed=\d+K/sec|\d+/\d+|pages"
+    r"|\[\d+KB\],?|\d+K?B|file:|/\S+|:|active|inactive|\([a-z-]+\)|<none>",
+    re.ASCII,
+)
+"""A word of mdstat that a broken line may go on with."""
+_SURE = re.compile(
+    r"\[\d+\]|\[[U_]+\]|\[\d+/\d+\]|\[\d+KB\]|K/sec|finish=|\[raid|%|\(\d+/|-copies|chunk|algorithm|blocks"
+)
+"""What only mdstat writes."""
 _EDGE = re.compile(r"^(?:Personalities\s*:|read_ahead |unused devices:)")
 _ALGORITHMS = {
     0: "left-asymmetric",
@@ -62,8 +80,32 @@ _ALGORITHMS = {
 }
 
 
+def joint(line: str, rest: str) -> str | None:
+    """How a line goes on with the next one, if mail or a terminal has broken it (:data:`.paste.Joint`)."""
+    if not line.lstrip().startswith(("md", "Personalities", "[", "bitmap:", "unused")) and not _BLOCKS.match(line):
+        return None
+    words = rest.split()
+    if _LINE.match(rest) or not all(map(_PIECE.fullmatch, words[1:])):
+        return None
+    last = line.rsplit(maxsplit=1)[-1]
+    if _PIECE.fullmatch(words[0]) and (_PIECE.fullmatch(last) or last in _WORDS_BEFORE):
+        return " "
+    return "" if _PIECE.fullmatch(last + words[0]) else None
+
+
+_WORDS_BEFORE = ("Personalities", "unused", "devices:", "bitmap:")
+
+
+def is_part(line: str) -> bool:
+    """Whether a line is a part of mdstat, though none that can be read alone."""
+    words = line.split()
+    known = bool(words) and all(map(_PIECE.fullmatch, words)) and any(map(_SURE.search, words))
+    return known or _LINE.match(line) is not None
+
+
 def parse(text: ReportText) -> Report:
     """The arrays, their members, and what is going on in them."""
+    join_wrapped(text, range(1, len(text) + 1), joint)
     figures, number, arrays = FigureList(), 1, 0
     warnings: list[str] = []
     while number <= len(text):
@@ -92,28 +134,19 @@ def _array(text: ReportText, number: int, figures: FigureList, warnings: list[st
         here["level"] = words.pop(0).text
     elif match["state"] == "active":
         raise text.refused(number, "the level of an active array after its state")
-    below = number + 1
-    while wrapped := _more_members(text, below):
-        words += wrapped
-        below += 1
-    details = below
+    below = details = text.after(number)
     while _DETAIL.match(text.line(details)):
-        details += 1
+        details = text.after(details)
     blocks = _BLOCKS.match(text.line(below)) if details > below else None
     if blocks is None:
         raise text.refused(below, "the array's 'N blocks ...' under its name: is the file complete?")
     slots = [_member(word, here, figures) for word in words]
     _layout(text, below, blocks, here, slots, figures)
     for line in range(below + 1, details):
-        _detail(text, line, here, figures, warnings)
+        if text.line(line):
+            _detail(text, line, here, figures, warnings)
     text.use(*range(number, details))
     return details
-
-
-def _more_members(text: ReportText, number: int) -> list[Cell]:
-    """The members in a line that has nothing else, as a mail program breaks a long line; none if it is another line."""
-    words = text.cells(number)
-    return words if all(_MEMBER.fullmatch(word.text) for word in words) else []
 
 
 def _member(word: Cell, here: dict[str, str], figures: FigureList) -> str:

@@ -20,6 +20,22 @@ _WORDS = ("true", "false", "null")
 _DEEPEST = 32
 
 
+_OBJECT = re.compile(r'\{\s*(?:"[^"\n]*"\s*:|\}|$)')
+_BEGINNING = 200
+
+
+def begins_object(text: ReportText, number: int) -> bool:
+    """Whether an object begins a line: a brace, and a key behind it or in the next line; prose in braces is none."""
+    line = text.line(number)
+    return line.startswith("{") and _OBJECT.match(beginning(text, number)) is not None
+
+
+def beginning(text: ReportText, number: int) -> str:
+    """The first characters of a line and of the next one that is not empty."""
+    after = next((line for line in map(text.line, range(number + 1, number + 4)) if line.strip()), "")
+    return f"{text.line(number)[:_BEGINNING]}{after[:_BEGINNING]}"
+
+
 class Value(NamedTuple):
     """A value of any kind.
 
@@ -53,7 +69,7 @@ class JsonText:
 
     def __init__(self, text: ReportText) -> None:
         self.name = text.name
-        self.cut = text.cut
+        self.text = text
         self.whole = "\n".join(text.lines)
         self.starts = [0]
         for each in text.lines:
@@ -72,7 +88,7 @@ class JsonText:
     def cell(self, said: str, offset: int) -> Cell:
         """What stands at an offset, with its line and column."""
         line = bisect.bisect_right(self.starts, offset)
-        return Cell(said, self.name, line, offset - self.starts[line - 1] + self.cut.get(line, 0) + 1)
+        return Cell(said, self.name, *self.text.place(line, offset - self.starts[line - 1]))
 
     def token(self, opened: Cell) -> tuple[str, Cell]:
         """The next one: what kind ("{", ",", "text", "plain") and what it says."""

@@ -88,12 +88,13 @@ class ReportText:
         columns count them.
     """
 
-    __slots__ = ("_ended", "_used", "cut", "lines", "name")
+    __slots__ = ("_ended", "_joined", "_used", "cut", "lines", "name")
 
     def __init__(self, text: str, name: str) -> None:
         self.name = name
         self._used: set[int] = set()
         self.cut: dict[int, int] = {}
+        self._joined: dict[int, list[tuple[int, int, int]]] = {}
         self._ended = text.endswith("\n") or text.rstrip().endswith("}")
         if len(text) > MOST_BYTES:
             raise too_long(name)
@@ -121,7 +122,44 @@ class ReportText:
 
     def cell(self, number: int, start: int, end: int) -> Cell:
         """A piece of a line, by the characters from `start` to before `end`."""
-        return Cell(self.line(number)[start:end], self.name, number, self.cut.get(number, 0) + start + 1)
+        return Cell(self.line(number)[start:end], self.name, *self.place(number, start))
+
+    def place(self, number: int, start: int) -> tuple[int, int]:
+        """Line and column of the file where a character of a line stands."""
+        for offset, line, column in reversed(self._joined.get(number, ())):
+            if start >= offset:
+                return line, column + start - offset
+        return number, self.cut.get(number, 0) + start + 1
+
+    def cut_front(self, number: int, length: int) -> None:
+        """Take characters off the beginning of a line."""
+        self.lines[number - 1] = self.lines[number - 1][length:]
+        self.cut[number] = self.cut.get(number, 0) + length
+
+    def join(self, number: int, later: int, between: str) -> None:
+        """Put a later line behind a line; it is empty then."""
+        line, rest = self.line(number).rstrip(), self.line(later)
+        indent = len(rest) - len(rest.lstrip())
+        pieces = self._joined.setdefault(number, [])
+        pieces.append((len(line) + len(between), later, self.cut.get(later, 0) + indent + 1))
+        self.lines[number - 1] = f"{line}{between}{rest.strip()}"
+        self.lines[later - 1] = ""
+
+    def after(self, number: int) -> int:
+        """The number of the next line that is not joined to one before it."""
+        gone = {later for _, later, _ in self._joined.get(number, ())}
+        number += 1
+        while number in gone:
+            number += 1
+        return number
+
+    def part(self, first: int, last: int) -> ReportText:
+        """The same text with only some of its lines; the others are empty."""
+        part = ReportText.__new__(ReportText)
+        part.name, part._used, part._ended = self.name, set(), True
+        part.cut, part._joined = self.cut, self._joined
+        part.lines = [line if first <= number <= last else "" for number, line in enumerate(self.lines, 1)]
+        return part
 
     def cells(self, number: int, start: int = 0) -> list[Cell]:
         """The words of a line, from the character `start` on."""

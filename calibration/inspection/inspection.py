@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ...model.core.errors import InputError
 from ...scenarios.documents.document import document_from
+from ..formats import mdstat as mdstat_format
 from .scenario_document import scenario
 from .selection import select
 from .tools import disk_lists, lsblk, mdadm, mdstat, megacli, not_read, proc_files, smartctl, ssacli, storcli
@@ -139,7 +140,12 @@ def _printed(source: Source, found: Findings) -> list[Output]:
     spans: list[list[int]] = []
     others: list[str] = []
     for number in left:
-        other = not_read.begins(several[0].text.line(number))
+        line = several[0].text.line(number)
+        if mdstat_format.is_part(line) and not line.startswith("unused"):
+            raise several[0].text.refused(
+                number, "the lines of /proc/mdstat together, with the array's name above them"
+            )
+        other = not_read.begins(line)
         if other is not None:
             others.append(f"{source.name}:{number}: what {other.what} prints is skipped: {other.why}")
         if spans and number == spans[-1][1] + 1:

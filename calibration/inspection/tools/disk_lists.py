@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ...formats.report_text import Cell, ReportText
 from .columns import row, ruled
 from .findings import Fact, Findings, FoundDrive, fact, place
 from .output_text import LARGEST, bounded
@@ -12,6 +13,10 @@ from .outputs import Output
 _DISK = re.compile(r"Disk /dev/(?P<name>[\w!/-]+): .*?(?P<bytes>\d{6,20}) bytes", re.ASCII)
 _MODEL = re.compile(r"Disk model: (?P<model>\S.*?)\s*$")
 _USAGE = re.compile(r"/\s*(?P<size>[\d.]+\s*[kKMGTP]?B)\s*$", re.ASCII)
+_NVME_ROW = re.compile(
+    r"(?P<Node>/dev/\S+)\s+(?:/dev/\S+\s+)?\S+\s+(?P<Model>\S.*?)\s+(?:0x)?[\da-f]{1,8}\s+"
+    r"(?P<Usage>[\d.]+\s+[kKMGTP]?B\s+/\s+[\d.]+\s+[kKMGTP]?B)\s+\d+\s+K?i?B\s+\+\s+\d+\s+B\s+\S+\s*$"
+)
 _NOT_DISKS = ("md", "mapper/", "loop", "ram", "zram", "dm-", "zd")
 _NO_PHYSICAL_DISK = ("sr", "fd")
 _POWERS = {"kB": 1, "KB": 1, "MB": 2, "GB": 3, "TB": 4, "PB": 5}
@@ -27,13 +32,17 @@ def read(output: Output) -> Findings:
 def _nvme(output: Output) -> Findings:
     """A line for a namespace: node, model, and "used / size"."""
     text, found = output.text, Findings()
-    names = ruled(text.line(output.first), text.line(output.first + 1))
+    rule = text.after(output.first)
+    while rule < output.last and not text.line(rule).strip():
+        rule += 1
+    names = ruled(text.line(output.first), text.line(rule))
     if not names:
-        raise text.refused(output.first + 1, "a rule of dashes below the headings")
+        raise text.refused(rule, "a rule of dashes below the headings")
     for number in output.lines:
         if not text.line(number).startswith("/dev/"):
             continue
-        cells = row(text, number, names, ())
+        broken = text.after(number) != number + 1
+        cells = _broken_row(text, number) if broken else row(text, number, names, ())
         node = cells.get("Node")
         if node is None:
             raise text.refused(number, "a namespace's node, such as /dev/nvme0n1, in the first column")
@@ -52,6 +61,14 @@ def _nvme(output: Output) -> Findings:
             drive.rough_capacity = fact(int(float(digits) * 1000 ** _POWERS[words[2]]), usage)
         found.drives[drive.name] = drive
     return found
+
+
+def _broken_row(text: ReportText, number: int) -> dict[str, Cell]:
+    """The cells of a row that mail has broken: nothing stands below its heading, but each has its form."""
+    match = _NVME_ROW.match(text.line(number))
+    if match is None:
+        raise text.refused(number, "a row of nvme list in one line, or what nvme list -o json prints", "a broken line")
+    return {heading: text.group(number, match, heading) for heading in ("Node", "Model", "Usage")}
 
 
 def _fdisk(output: Output) -> Findings:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from ...formats.positioned_json import Value
-from ...formats.report_text import Cell
-from .columns import headings, listing, record, row
+from ...formats.report_text import Cell, ReportText, shown
+from .columns import Span, headings, listing, record, row
 from .outputs import Output
 
 _BRANCH = re.compile(r"[\s|`+├└│─-]*")
@@ -23,6 +23,17 @@ _RIGHT = frozenset(
     )
 )
 """Columns that lsblk aligns to the right."""
+_HEADINGS = re.compile(r"[A-Z][A-Z:%-]+(?: +[A-Z][A-Z:%-]+)*")
+_TRUTH = re.compile(r"[01]")
+_ALWAYS = {
+    "type": re.compile(r"[a-z][a-z0-9_-]*"),
+    "size": re.compile(r"\d+(?:[.,]\d+)?[BKMGTPE]?"),
+    "maj:min": re.compile(r"\d+:\d+"),
+    "ro": _TRUTH,
+    "rota": _TRUTH,
+    "rm": _TRUTH,
+}
+"""What is in every row of some columns."""
 
 
 def tree(output: Output) -> Value:
@@ -56,6 +67,8 @@ def _table(output: Output) -> list[tuple[int, Value]]:
         line = text.line(number)
         if not line.strip():
             continue
+        if number == output.first + 1 and _HEADINGS.fullmatch(line.strip()):
+            raise text.refused(number, "the headings in one line; or what lsblk -J prints", "a second line of headings")
         branch = _BRANCH.match(line)
         length = branch.end() if branch is not None else 0
         # Branches are no cell; the name behind them begins its column.
@@ -63,8 +76,28 @@ def _table(output: Output) -> list[tuple[int, Value]]:
         cells = row(text, number, heads, right)
         if "name" not in cells and "kname" not in cells:
             raise text.refused(number, "a device's name in the first column")
+        if _more_mounts(line, heads):
+            continue
+        _check(text, number, heads, cells)
         found.append((length, _device(cells)))
     return found
+
+
+def _more_mounts(line: str, heads: list[Span]) -> bool:
+    """Whether a line only names further mount points of the device above it."""
+    column = next((start for name, start, _ in heads if name.startswith("mountpoint")), 0)
+    return bool(column) and not line[: column - 1].strip()
+
+
+def _check(text: ReportText, number: int, heads: list[Span], cells: dict[str, Cell]) -> None:
+    """Refuse a row without what lsblk prints of every device: it is the rest of one that was broken, or prose."""
+    for name, _, _ in heads:
+        form = _ALWAYS.get(name)
+        if form is not None and (name not in cells or not form.fullmatch(cells[name].text)):
+            found = (
+                shown(cells[name].text) if name in cells else f"no {name.upper()} in {shown(text.line(number).strip())}"
+            )
+            raise text.refused(number, "rows in one line each, each below the headings; or what lsblk -J prints", found)
 
 
 def _pairs(output: Output) -> list[tuple[int, Value]]:

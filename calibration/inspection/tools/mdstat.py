@@ -39,9 +39,7 @@ _MOST_SLOTS = 1024
 
 def read(output: Output) -> Findings:
     """The arrays and their members."""
-    lines = "\n".join(output.text.lines[output.first - 1 : output.last])
-    text = ReportText("\n" * (output.first - 1) + lines + "\n", output.text.name)
-    text.cut = output.text.cut
+    text = output.text.part(output.first, output.last)
     report = mdstat.parse(text)
     found = Findings()
     for name in dict.fromkeys(dict(figure.context)["array"] for figure in report.figures):

@@ -11,10 +11,11 @@ import re
 from typing import NamedTuple
 
 from ....model.core.errors import InputError
-from ...formats.positioned_json import JsonText, Value
+from ...formats.paste import PROMPT, breaks, join_wrapped, unquote
+from ...formats.positioned_json import JsonText, Value, beginning, begins_object
 from ...formats.report_text import ReportText, shown
 from . import not_read
-from .quotation import unquote
+from .wrapping import JOINTS
 
 MOST_CHARACTERS = 4 << 20
 """What the tools print of the largest machine is shorter."""
@@ -69,7 +70,7 @@ KINDS = {
 _STARTS = {
     "mdstat": r"Personalities\s*:|md\S*\s*: (?:in)?active\b",
     "mdadm": r"/dev/\S+:\s*$|MD_LEVEL=",
-    "lsblk": r"(?:NAME|KNAME) +(?!.*\b(?:ALLOC|HEALTH|STATE)\b)(?=.*\b(?:TYPE|SIZE|ROTA|MODEL|FSTYPE|MAJ:MIN)\b)"
+    "lsblk": r"(?:NAME|KNAME) +(?!.*\b(?:ALLOC|HEALTH|STATE +READ)\b)(?=.*\b(?:TYPE|SIZE|ROTA|MODEL|FSTYPE|MAJ:MIN)\b)"
     r'|(?:NAME|KNAME)="[^"]*" \S+="',
     "storcli": r"(?:CLI Version|Controller) = \S",
     "ssacli": r"(?:HPE? )?(?:Dynamic )?Smart (?:Array|HBA) \S+.* in Slot \S+",
@@ -86,7 +87,7 @@ _DEVICE_NEXT = re.compile(r"\s+(?:Version|Magic|MBR Magic|Container|Raid Level)\
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?(?:[-.+]\w[\w.+~-]*|)\s*$", re.ASCII)
 _UNAME = re.compile(r"(?:^|[#$>%]\s*)(?:sudo\s+)?uname\s+-\w*r\w*\s*$", re.ASCII)
 _COMMAND = re.compile(
-    r"[#$>%]\s*(?:sudo\s+)?(?:LC_ALL=C\s+)?(?:\S*/)?"
+    r"[#$>%\u276f\u279c\u00bb]\s*(?:~\s+)?(?:sudo\s+)?(?:LC_ALL=C\s+)?(?:\S*/)?"
     r"(?:cat|mdadm|lsblk|smartctl|(?:stor|perc|mega|ssa|hpssa|hpacu)cli\w*|uname|df|mount|fdisk|dmesg|hdparm|ls|exit"
     r"|nvme|z(?:pool|fs)|btrfs|[plv]vs|dmsetup|blkid|free|lscpu|lspci|dd|fio|iostat|head|tail|grep|echo)\b",
     re.IGNORECASE,
@@ -100,6 +101,7 @@ _JSON_KINDS = {
     "Controllers": "storcli",
 }
 _OBJECT = re.compile(rf'\{{\s*"(?:{"|".join(_JSON_KINDS)})"\s*:')
+_TEXT_QUOTE = re.compile(r'(?<!\\)"')
 _CONTINUES = {
     kind: (kind,) for kind in ("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk")
 }
@@ -137,6 +139,7 @@ def outputs(text: str, name: str, wanted: str | None = None) -> list[Output]:
         raise InputError(name, found, f"expected: at most {MOST_CHARACTERS >> 20} million, as these programs print")
     lines = ReportText(text.replace(_NO_BREAK, " "), name)
     unquote(lines, lambda number: _kind(lines, number) is not None or _begins_object(lines, number))
+    _rejoin(lines)
     printed = _all(lines)
     kinds = (wanted,) if wanted is not None else tuple(KINDS)
     for output in printed:
@@ -151,6 +154,35 @@ def outputs(text: str, name: str, wanted: str | None = None) -> list[Output]:
     return printed
 
 
+def _rejoin(lines: ReportText) -> None:
+    """Put together what mail has broken, in each output by the rule of its kind."""
+    starts = []
+    for number in range(1, len(lines) + 1):
+        kind = "json" if begins_object(lines, number) else _kind(lines, number)
+        if kind is not None:
+            starts.append((number, kind))
+        elif _is_prompt(lines.line(number)):
+            starts.append((number, ""))
+    ends = [number for number, _ in starts[1:]]
+    for (first, kind), after in zip(starts, [*ends, len(lines) + 1], strict=False):
+        if kind == "json":
+            join_wrapped(lines, range(first, after), _in_a_text)
+        elif kind in JOINTS:
+            join_wrapped(lines, range(first, after), JOINTS[kind])
+
+
+def _in_a_text(line: str, rest: str) -> str | None:
+    """JSON goes on in the next line if a text has no end."""
+    quotes = len(_TEXT_QUOTE.findall(rest))
+    goes_on = quotes % 2 == 1 or (not quotes and rest.strip(" {}[],") != "")
+    return " " if len(_TEXT_QUOTE.findall(line)) % 2 and goes_on and breaks(line, rest) else None
+
+
+def _is_prompt(line: str) -> bool:
+    """Whether a line is a command that somebody has typed, or a prompt that waits for one."""
+    return _COMMAND.search(line, 0, _PROMPT_LENGTH) is not None or PROMPT.match(line) is not None
+
+
 def _all(lines: ReportText) -> list[Output]:
     found: list[Output] = []
     number, last = 1, len(lines)
@@ -161,7 +193,7 @@ def _all(lines: ReportText) -> list[Output]:
         line = lines.line(number)
         if len(line) > _LONGEST_LINE and not line.startswith(("{", "[")):
             raise lines.refused(number, f"lines of at most {_LONGEST_LINE} characters", f"{len(line)} characters")
-        if line.startswith("{"):
+        if begins_object(lines, number):
             root, end = json.read_object(number)
             kind = next((kind for key, kind in _JSON_KINDS.items() if key in root.members), None)
             if kind is None:
@@ -193,8 +225,7 @@ def _kind(lines: ReportText, number: int) -> str | None:
 
 def _begins_object(lines: ReportText, number: int) -> bool:
     """Whether the object of one of the programs begins in a line: with its key there or in the next one."""
-    both = f"{lines.line(number)[:_PROMPT_LENGTH]}{lines.line(number + 1)[:_PROMPT_LENGTH]}"
-    return _OBJECT.match(both) is not None
+    return _OBJECT.match(beginning(lines, number)) is not None
 
 
 def _alone(lines: ReportText, number: int) -> bool:
@@ -210,9 +241,9 @@ def _end(lines: ReportText, first: int, kind: str) -> int:
     number = first
     if kind == "uname":
         return first
-    while number < len(lines):
-        line = lines.line(number + 1)
-        if line.startswith("{") or _COMMAND.search(line, 0, _PROMPT_LENGTH):
+    while (following := lines.after(number)) <= len(lines):
+        line = lines.line(following)
+        if begins_object(lines, following) or _is_prompt(line):
             break
         if kind == "mdstat" and not _MDSTAT_LINE.match(line[:2000]):
             break
@@ -220,12 +251,12 @@ def _end(lines: ReportText, first: int, kind: str) -> int:
             break
         if not_read.begins(line):
             break
-        other = _kind(lines, number + 1)
+        other = _kind(lines, following)
         if other is not None and other not in _CONTINUES.get(kind, ()):
             break
         if kind == "mdstat" and line.startswith("Personalities"):
             break
-        number += 1
+        number = following
     return number
 
 
@@ -238,5 +269,5 @@ def between(found: list[Output]) -> list[int]:
     return [
         number
         for number, line in enumerate(lines.lines, 1)
-        if number not in used and line.strip() and not _COMMAND.search(line, 0, _PROMPT_LENGTH)
+        if number not in used and line.strip() and not _is_prompt(line)
     ]

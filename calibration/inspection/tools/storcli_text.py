@@ -18,6 +18,10 @@ _PAIR = re.compile(r"(?P<key>\S[^=]*?)\s+=(?:\s+(?P<value>\S.*?))?\s*$")
 _OF_DRIVE = re.compile(r"(?P<drive>Drive /c\d+(?:/e\d+)?/s\d+) \S")
 _DETAILS = " - Detailed Information"
 _RIGHT = ("Size",)
+_FIRST_HEADINGS = ("DG ", "DG/VD", "EID:Slt", "Drive-ID", "Ctl ", "Model ")
+"""How the headings of tables begin."""
+_MAY_BE_EMPTY = 2
+"""Cells of a row."""
 _STATUS = ("Controller", "Status", "Description")
 _MOST_ROWS = 4096
 
@@ -52,6 +56,10 @@ class _Reader:
             return number + 2
         if _RULE.match(line) and number + 2 <= last and _RULE.match(text.line(number + 2)):
             return self._table(number + 1, last)
+        if _RULE.match(line) and number + 3 <= last and text.line(number + 1).startswith(_FIRST_HEADINGS):
+            raise text.refused(
+                number + 1, "a table in lines that are not broken, or the output with J", "a broken line"
+            )
         pair = _PAIR.match(line)
         if pair is not None:
             key = pair["key"]
@@ -97,6 +105,8 @@ class _Reader:
             if len(items) >= _MOST_ROWS:
                 raise text.refused(number, f"at most {_MOST_ROWS} rows in a table", "one more row")
             if text.line(number).strip():
+                if len(text.line(number).split()) < len(heads) - _MAY_BE_EMPTY:
+                    raise text.refused(number, "rows of a table in one line each, or the output with J")
                 items.append(record(row(text, number, heads, _RIGHT)))
             number += 1
         self.part = None

@@ -1,0 +1,195 @@
+"""What a paste does to the lines of a program: marks and numbers before them, an indent, lines that mail has broken.
+
+All readers get the lines as the program has printed them. A front (the indent of a code block, the marks of a quoted
+mail, the numbers of an editor) is taken off every line that has it. A line that was broken is put together again by
+the reader's rule, which says whether a line goes on with the one before it. Cells know where they stand in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from .report_text import ReportText
+
+LEAST_WIDTH = 60
+"""Columns at which a mail program breaks lines, or more."""
+_SQUEEZED = 20
+"""Blanks that a break takes away, and an indent that is lost."""
+_FRONT = re.compile(r"[ \t]*(?:>[ \t]*)*")
+_NUMBER = re.compile(r"[ \t]*[\[(]?(?P<number>\d{1,6})(?P<mark>[:.)\]|]*)(?P<blank>[ \t]*)")
+_LONGEST = 400
+PROMPT = re.compile(r"(?:\[?[\w.-]+@[\w.-]+[^$#%>]{0,80}|bash-[\d.]+|[\w.-]{1,40}:[~/][^$#%>]{0,80}|~ ?)?[$#%>]\s*$")
+"""A prompt that waits for a command."""
+
+Joint = Callable[[str, str], str | None]
+"""From a line so far and the next one: what was between them if both are one line, None if they are two."""
+
+
+def lift(text: ReportText) -> None:
+    """Take the numbers, marks and indent off a whole report, and the prompts around it.
+
+    Parameters
+    ----------
+    text
+        Its lines are changed in place.
+    """
+    full = [number for number, line in enumerate(text.lines, 1) if line.strip()]
+    if len(full) > 1 and _numbers(text, full[0]) and _cut_numbers(text, full[0], dry=True) > full[-1]:
+        _cut_numbers(text, full[0])
+    number = 1
+    while number <= len(text):
+        front = _FRONT.match(text.line(number))
+        if front is not None and ">" in front[0]:
+            marks = _least_front(text, number)
+            number = _cut(text, number, marks)
+        else:
+            number += 1
+    for number, line in enumerate(text.lines, 1):
+        if PROMPT.match(line):
+            text.lines[number - 1] = ""
+    indents = [len(line) - len(line.lstrip()) for line in text.lines if line.strip()]
+    least = min(indents, default=0)
+    for number in range(1, len(text) + 1) if least else ():
+        text.cut_front(number, least)
+
+
+def _least_front(text: ReportText, number: int) -> str:
+    """The front that all marked lines together have."""
+    shared = ""
+    while (front := _FRONT.match(text.line(number))) is not None and ">" in front[0]:
+        bare = text.line(number).rstrip() == front[0].rstrip()
+        if not bare:
+            shared = _common(shared, front[0]) if shared else front[0]
+        number += 1
+    return shared or ">"
+
+
+def _common(one: str, other: str) -> str:
+    """The characters that both begin with."""
+    return one[: next((at for at, both in enumerate(zip(one, other, strict=False)) if len(set(both)) > 1), len(one))]
+
+
+def unquote(text: ReportText, begins: Callable[[int], bool]) -> None:
+    """Take the front off every output that stands behind one.
+
+    Parameters
+    ----------
+    text
+        Its lines are changed in place; `cut` remembers how much each has lost.
+    begins
+        Says whether an output begins in a line, by its number.
+    """
+    last = len(text)
+    number = 1
+    while number <= last:
+        fronts = _numbers(text, number)
+        fits = bool(fronts) and _begins_without(text, number, fronts, begins)
+        number = _cut_numbers(text, number) if fits else number + 1
+    number = 1
+    while number <= last:
+        front = _FRONT.match(text.line(number))
+        if front is not None and front[0] and _begins_without(text, number, [front.end()] * 2, begins):
+            number = _cut(text, _first_behind(text, number, front[0]), front[0])
+        else:
+            number += 1
+
+
+def _first_behind(text: ReportText, number: int, front: str) -> int:
+    """The first of the lines together that have the front."""
+    while number > 1 and text.line(number - 1).startswith(front):
+        number -= 1
+    return number
+
+
+def _begins_without(text: ReportText, number: int, lengths: list[int], begins: Callable[[int], bool]) -> bool:
+    """Whether an output begins in a line if it and the next one have lost their fronts."""
+    before = text.lines[number - 1 : number + 1]
+    text.lines[number - 1 : number + 1] = [line[length:] for line, length in zip(before, lengths, strict=False)]
+    found = begins(number)
+    text.lines[number - 1 : number + 1] = before
+    return found
+
+
+def _cut(text: ReportText, number: int, front: str) -> int:
+    """Take the front off the lines that have it; returns the number of the first one without it.
+
+    The rest of a quoted line that was broken has no mark.
+    """
+    bare, quoted = front.rstrip(), ">" in front
+    before = ""
+    while number <= len(text):
+        line = text.line(number)
+        if line.startswith(front):
+            text.cut_front(number, len(front))
+        elif line.rstrip() == bare or not line.strip():
+            text.lines[number - 1] = ""
+        elif quoted and breaks(before, line):
+            less = _FRONT.match(line)
+            text.cut_front(number, less.end() if less is not None else 0)
+        else:
+            break
+        before = line
+        number += 1
+    return number
+
+
+def _numbers(text: ReportText, number: int) -> list[int]:
+    """The lengths of the numbers before two lines, with a front behind them; empty if they do not count on."""
+    here, after = (_number(text, each) for each in (number, number + 1))
+    if here is None or after is None or int(after["number"]) != int(here["number"]) + 1:
+        return []
+    front = _FRONT.match(text.line(number), here.end("mark"))
+    length = front.end() - here.end("mark") if front is not None else 0
+    return [each.end("mark") + length for each in (here, after)]
+
+
+def _number(text: ReportText, number: int) -> re.Match[str] | None:
+    """The number before a line, with what is between it and the line; "12 " is none."""
+    match = _NUMBER.match(text.line(number)[:_LONGEST])
+    apart = match is not None and (match["mark"] or match["blank"] not in ("", " ") or match.end() == len(match.string))
+    return match if apart else None
+
+
+def _cut_numbers(text: ReportText, number: int, dry: bool = False) -> int:
+    """Take the numbers off lines as long as they count on; returns the number of the first line without.
+
+    If `dry` is true, only count.
+    """
+    match = first = _number(text, number)
+    counted = int(first["number"]) if first is not None else 0
+    while match is not None and first is not None and int(match["number"]) == counted:
+        if not dry:
+            text.cut_front(number, match.end("mark") + min(len(first["blank"]), len(match["blank"])))
+        number, counted = number + 1, counted + 1
+        match = _number(text, number)
+    return number
+
+
+def breaks(before: str, line: str) -> bool:
+    """Whether a line may be the rest of the one before: with its first word that would be as long as a line gets."""
+    first = line.split(maxsplit=1)[0] if line.strip() else ""
+    return len(before.rstrip()) + 1 + len(first) + _SQUEEZED > LEAST_WIDTH
+
+
+def join_wrapped(text: ReportText, numbers: Iterable[int], joint: Joint) -> None:
+    """Put lines that were broken together again.
+
+    Parameters
+    ----------
+    text
+        Its lines are changed in place: what is joined stands in its first line, and the others are empty.
+    numbers
+        The lines.
+    joint
+        The reader's rule.
+    """
+    anchor = 0
+    for number in numbers:
+        line = text.line(number)
+        if not line.strip():
+            anchor = 0
+        elif anchor and (between := joint(text.line(anchor), line)) is not None:
+            text.join(anchor, number, between)
+        else:
+            anchor = number

@@ -1,0 +1,89 @@
+"""Lines of tools that mail or a terminal has broken: when a line is the rest of the one before it.
+
+Each kind of output has its rule. A rule is sure of what it joins; tables whose columns cannot be told any more are
+refused by their readers.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...formats import mdstat
+from ...formats.paste import Joint, breaks
+
+_KEY = re.compile(r"\s*(?:[A-Z](?:[\w'.,/#& -]|\([^()]*\)){0,60}?\s*(?::|=)(?:\s|$)|MD_\w+=|/dev/\S+:\s*$|=== |---|\*)")
+"""A line "key : value", or a heading."""
+_MDADM_ROW = re.compile(r"\s*(?:this\s+)?(?:\d+|-)\s+\d+\s+\d+\s+\S|\s*Number\s+Major")
+_ROW_WITHOUT_DEVICE = re.compile(r"\s*(?:this\s+)?(?:\d+\s+){3,4}\S+\s+[a-z][\w -]*$")
+_SSACLI_LINE = re.compile(r"\s*(?:logicaldrive|physicaldrive|[Aa]rray|[Uu]nassigned|(?:HPE? )?(?:Dynamic )?Smart )")
+_FDISK_LINE = re.compile(r"(?:/dev/|-{4}|Dis[kq]|Festplatte|Unit|Einheit|Unité|Device\b|[^:]{1,60}:\s)")
+_PAIR_START = re.compile(r'(?:NAME|KNAME)="')
+_CPU_KEY = re.compile(r"[a-z][\w ]*\t*\s*:")
+_UNAME_END = re.compile(r"(?:GNU/Linux|x86_64|aarch64|i\d86|amd64|\d{4}\)?)\s*$")
+_STORCLI_RULE = re.compile(r"-{5,}$")
+
+
+def _by_key(line: str, rest: str) -> str | None:
+    """Keys with values: a line without a key goes on with a long one."""
+    return " " if not _KEY.match(rest) and breaks(line, rest) else None
+
+
+def _mdadm(line: str, rest: str) -> str | None:
+    """Members in a table, too: the device may be what was broken off."""
+    if rest.lstrip().startswith("/dev/") and not rest.rstrip().endswith(":"):
+        return "   " if _ROW_WITHOUT_DEVICE.match(line) else None
+    if _MDADM_ROW.match(rest):
+        return None
+    if _MDADM_ROW.match(line):
+        return " " if re.match(r"(?:spare|sync|rebuilding|writemostly|set-[A-Z]|\w+ +/dev/|/)", rest.lstrip()) else None
+    return _by_key(line, rest)
+
+
+def _ssacli(line: str, rest: str) -> str | None:
+    """What stands in parentheses, and keys with values."""
+    if line.count("(") > line.count(")"):
+        return " "
+    return None if _SSACLI_LINE.match(rest) or _KEY.match(rest) else _by_key(line, rest)
+
+
+def _lists(line: str, rest: str) -> str | None:
+    """Rows of nvme list, its headings and the rule below them; lines of fdisk."""
+    if line.startswith(("Node", "---", "/dev/nvme")):
+        same = rest.startswith("---") == line.startswith("---")
+        return " " if same and not rest.startswith("/dev/") else None
+    return " " if not _FDISK_LINE.match(rest) and not rest[:1].isspace() and breaks(line, rest) else None
+
+
+def _pairs(line: str, rest: str) -> str | None:
+    """lsblk -P: a break is between two pairs, or in one."""
+    return " " if _PAIR_START.match(line) and not _PAIR_START.match(rest) and '"' in rest else None
+
+
+def _cpuinfo(line: str, rest: str) -> str | None:
+    return " " if not _CPU_KEY.match(rest) and breaks(line, rest) else None
+
+
+def _storcli(line: str, rest: str) -> str | None:
+    """Rules of dashes, which are longer than a line, and keys with values."""
+    if _STORCLI_RULE.match(line) and _STORCLI_RULE.match(rest):
+        return ""
+    return " " if " = " in line and " = " not in rest and breaks(line, rest) and not rest.startswith("-") else None
+
+
+def _uname(line: str, rest: str) -> str | None:
+    return " " if not line.endswith("Linux") and breaks(line, rest) and _UNAME_END.search(rest) else None
+
+
+JOINTS: dict[str, Joint] = {
+    "mdstat": mdstat.joint,
+    "mdadm": _mdadm,
+    "smartctl": _by_key,
+    "megacli": _by_key,
+    "ssacli": _ssacli,
+    "disks": _lists,
+    "lsblk": _pairs,
+    "cpuinfo": _cpuinfo,
+    "storcli": _storcli,
+    "uname": _uname,
+}
+"""By kind of output."""
