@@ -55,7 +55,12 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("calibration/uncertainty",),
     ("validation/conformance", "validation/drives"),
     ("validation/conformance/md",),
-    ("validation/conformance/workloads", "validation/conformance/file_systems", "validation/prediction"),
+    (
+        "validation/conformance/file_systems",
+        "validation/conformance/rebuilds",
+        "validation/conformance/workloads",
+        "validation/prediction",
+    ),
     ("validation/report", "validation/laws"),
     ("validation/drift", "validation/laws/hunting"),
     ("api/answer",),

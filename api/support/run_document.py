@@ -46,6 +46,8 @@ def document(
             **_finite([("duration_s", found.duration_s)]),
             "degraded_rate": found.degraded.rate,
             "whole_rate": found.whole.rate,
+            "degraded_latencies": found.degraded.latencies,
+            "whole_latencies": found.whole.latencies,
             "loss": found.loss,
             "loss_to_failure": found.loss_to_failure,
         }

@@ -75,6 +75,7 @@ def _parts(
     yield from lines(map(rebuild_line, prediction.rebuilds))
     if rebuild is not None:
         yield Words(_rebuild_cost(rebuild))
+        yield from lines(_rebuild_waits(rebuild))
     apart = bool(prediction.rebuilds)
     power = power_line(drive_power(spec, prediction.usages))
     told = [_wear(prediction.wear[0], len(prediction.wear))] if prediction.wear else []
@@ -323,7 +324,7 @@ def rebuild_line(rebuild: RebuildProgress) -> str:
         pace = f" at {megabytes(rebuild.rate)} per member" if rebuild.rate else ""
         return f"{rebuild.array}: {verb} to the end{pace}."
     if not rebuild.rate:
-        return f"{rebuild.array}: the {noun} makes no progress under this load."
+        return f"{rebuild.array}: the {noun} makes no progress under this load, so it does not finish."
     return (
         f"{rebuild.array}: {verb} at {megabytes(rebuild.rate)} per member; all "
         f"{decimal_size(rebuild.total_bytes)} take {format_duration(rebuild.duration_s)}, "
@@ -337,6 +338,23 @@ def _rebuild_cost(found: RebuildComparison) -> str:
         f"During the rebuild the load gets {beside}; degraded without it {degraded} ({_lost(found.loss)} to the "
         f"rebuild); whole {whole} ({_lost(found.loss_to_failure)} to the failure)."
     )
+
+
+def _rebuild_waits(found: RebuildComparison) -> Iterator[str]:
+    """How long an I/O of the load takes during the rebuild, degraded without it, and whole."""
+    runs = {"during the rebuild": found.rebuilding, "degraded without it": found.degraded, "whole": found.whole}
+    yield from (f"The load is more than the devices take {when}." for when, run in runs.items() if run.saturated)
+    if found.rebuilding.saturated or found.degraded.saturated:
+        return
+    for op in _OPS:
+        if any(not run.latencies.get(op, {}).get("n") for run in (found.rebuilding, found.degraded)):
+            continue
+        beside, degraded = (run.latencies[op]["mean_s"] for run in (found.rebuilding, found.degraded))
+        text = f"A {op} takes {milliseconds(beside)} on average during the rebuild, {milliseconds(degraded)} degraded"
+        text += f" without it ({number(beside / degraded)} times as long)"
+        if found.whole.latencies.get(op, {}).get("n") and not found.whole.saturated:
+            text += f", {milliseconds(found.whole.latencies[op]['mean_s'])} whole"
+        yield text + "."
 
 
 def _wear(worst: DriveWear, drives: int) -> str:

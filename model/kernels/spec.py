@@ -71,7 +71,7 @@ class Raid1Section(Spec):
     resync_request: PositiveSize
     """Bytes of one resync request."""
     resync_depth: int
-    """Resync requests under way at most."""
+    """Resync requests under way at most: of md one less than RESYNC_DEPTH, since raise_barrier counts the new one."""
     source: str
 
 
@@ -85,7 +85,7 @@ class Raid10Section(Spec):
     resync_request: PositiveSize
     """Bytes of one resync request."""
     resync_depth: int
-    """Resync requests under way at most."""
+    """Resync requests under way at most: of md one less than RESYNC_DEPTH, since raise_barrier counts the new one."""
     holds_writes: bool = True
     """If true, the pieces of a write are held back and merge. If false, only those of an array with a bitmap are; the
     others are sent at once."""

@@ -35,9 +35,9 @@ def test_pages_limit_a_check_of_fast_mirrors() -> None:
     assert 0.7 * 1.46 < _gb_s("raid10", "64KiB") <= 1.02 * 1.46
 
 
-def test_without_their_price_the_drives_limit() -> None:
-    """The counter-test: where pages cost nothing, a check is several times as fast."""
-    assert _gb_s("raid10", "64KiB", FREE_PAGES) > 3 * 1.46
+def test_without_their_price_a_check_is_faster() -> None:
+    """The counter-test: where pages cost nothing, a check is twice as fast, and then md's one thread limits."""
+    assert _gb_s("raid10", "64KiB", FREE_PAGES) > 2 * 1.46
 
 
 @pytest.mark.parametrize(("cpu", "least", "most"), [("", 2.5, 4.5), (FREE_PAGES, 0.8, 1.8)])

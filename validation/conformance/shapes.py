@@ -139,7 +139,7 @@ class ReadChoiceTruth(Shape):
     arrays: Annotated[list[ReadChoiceArray], Field(min_length=1)]
 
 
-# readbalance, readahead, resync
+# readbalance, readahead, resync, rebuild
 
 
 class ReadBalanceRun(Shape):
@@ -203,6 +203,73 @@ class ResyncTruth(Shape):
     """Request sizes and speeds of resync."""
 
     runs: Annotated[list[ResyncRun], Field(min_length=1)]
+
+
+class RebuildMember(Shape):
+    """What a file says of its members: service and seek times (ns), speed (KiB/s) and queue."""
+
+    name: str
+    qd: PositiveInt
+    fixed_ns: NonNegativeInt
+    seek0_ns: NonNegativeInt = 0
+    seek1_ns: NonNegativeInt = 0
+    kibs: PositiveInt
+    capacity_gib: Annotated[PositiveInt, Field(alias="capacity_GiB")]
+    scheduler: str
+    nr_requests: str
+    max_sectors_kb: str
+    rotational: str
+
+
+class RebuildArray(Shape):
+    """A recorded array."""
+
+    level: str
+    chunk_kib: NonNegativeInt
+    layout: int | str
+    members: PositiveInt
+    bitmap: str
+
+
+class RebuildLoad(Shape):
+    """What fio measured."""
+
+    iops: float
+    mean_ms: float
+
+
+class RebuildMemberCounts(Shape):
+    """What a member did meanwhile."""
+
+    reads: NonNegativeInt
+    writes: NonNegativeInt
+    busy: float
+
+
+class RebuildCase(Shape):
+    """A recovery, check or resync beside a load."""
+
+    name: str
+    array: str
+    op: str
+    foreground: str
+    settings: dict[str, str | int]
+    seconds: float
+    sync_kib_s: Annotated[float, Field(alias="sync_KiB_s")]
+    sync_kib_s_each_2s: Annotated[list[float], Field(alias="sync_KiB_s_each_2s")]
+    stripe_heads_active: list[NonNegativeInt] = []
+    members: dict[str, RebuildMemberCounts]
+    fg: RebuildLoad | None = None
+
+
+class RebuildTruth(Shape):
+    """Rebuilds and checks beside loads, on members of known service time."""
+
+    member: RebuildMember
+    settle_s: float
+    run_s: Annotated[float, Field(gt=0)]
+    arrays: dict[str, RebuildArray]
+    rebuilds: Annotated[list[RebuildCase], Field(min_length=1)]
 
 
 # timing
@@ -298,6 +365,8 @@ def shape_of(content: Any) -> tuple[str, type[Shape]] | None:
         return "workloads", WorkloadTruth
     if {"results", "file_system", "phases"} <= content.keys():
         return "fs", FileSystemTruth
+    if {"rebuilds", "member"} <= content.keys():
+        return "rebuild", RebuildTruth
     if {"results", "fio_jobs"} <= content.keys():
         return "timing", TimingTruth
     arrays, runs = _mappings(content.get("arrays")), _mappings(content.get("runs"))

@@ -16,7 +16,12 @@ DEFAULT_TRUTH = Path(__file__).parent.parent / "truth"
 """The recordings that come with raidsim."""
 
 _ALLOWED = "expected: JSON as the manual's page on conformance describes it for each kind"
-_NAMED_BY = {"arrays": ("array", ("name", "array")), "cases": ("case", ("case",)), "runs": ("run", ("name", "case"))}
+_NAMED_BY = {
+    "arrays": ("array", ("name", "array")),
+    "cases": ("case", ("case",)),
+    "rebuilds": ("case", ("name",)),
+    "runs": ("run", ("name", "case")),
+}
 """List: what one of it is called, and the fields that may hold its name."""
 
 

@@ -16,12 +16,12 @@ from ...core.discard_limits import DiscardLimits, refused
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
 from ...core.join import Join
-from ...core.request import ASYNC, DAEMON_ISSUER, FLUSHER_ISSUER, READ, RESYNC_ISSUER, TRIM, Request
+from ...core.request import ASYNC, FLUSHER_ISSUER, READ, TRIM, Request
 from ...layouts import Layout
 from ...tasks.host import Host
 from ...tasks.prices import UNPAID, NotedPrices
 from ...tasks.task_plug import TaskPlug
-from .array_load import ArrayLoad
+from .array_load import ArrayLoad, UnderWay
 from .metadata import Metadata
 from .mismatches import Mismatches
 
@@ -59,9 +59,11 @@ class Array(Device):
 
     Attributes
     ----------
-    daemon_resync_bytes, load
-        Resync I/O of each member that the array's own thread has issued, which members count as anybody's; and counts
-        of the array's own I/O, None while nobody asks for them.
+    daemon_resync_bytes, resync_under_way
+        Resync I/O of each member (bytes): what the thread of a parity array has issued so far, which members count as
+        anybody's; and what a mirror's threads have issued that is not complete.
+    load
+        Counts of the array's own I/O; None while nobody asks for them.
     mismatches
         What a repair finds wrong.
     """
@@ -84,6 +86,7 @@ class Array(Device):
         "reads",
         "rebuilding",
         "resync_thread",
+        "resync_under_way",
         "writes",
     )
 
@@ -114,6 +117,7 @@ class Array(Device):
         self.resync_thread: Submitter | None = None
         self._thread_until = 0.0
         self.daemon_resync_bytes = [0] * len(self._members)
+        self.resync_under_way = [0] * len(self._members)
         self.mismatches = Mismatches()
         self.reads = self.writes = self.member_reads = self.member_writes = 0
         for slot in self.failed:
@@ -344,15 +348,11 @@ class Array(Device):
         self.failed = self.failed - {slot}
         self.rebuilding = self.rebuilding - {slot}
 
-    @property
-    def resync_daemon_issuer(self) -> int:
-        """Stream of the array's own thread when it writes what was read for resync; it does not sleep with others."""
-        return RESYNC_ISSUER if self.resync_thread is None else DAEMON_ISSUER
-
-    def count_daemon_resync(self, slot: int, size: int) -> None:
-        """The array's own thread sends resync I/O to a member."""
+    def count_resync(self, slot: int, request: Request) -> None:
+        """Count a request of a resync as under way at a member, where the resync thread looks at that."""
         if self.resync_thread is not None:
-            self.daemon_resync_bytes[slot] += size
+            self.resync_under_way[slot] += request.size
+            request.completion = UnderWay(self.resync_under_way, slot, request.completion)
 
     def prepare_resync(self, pages: int, then: Callable[[], None]) -> None:
         """Have the resync thread allocate pages for a range, then submit it."""
@@ -370,6 +370,7 @@ class Array(Device):
         if self.resync_thread is None:
             self._members[slot].submit(request)
         else:
+            self.count_resync(slot, request)
             self.resync_thread.submit(slot, request)
 
     def resync_submitted(self) -> None:

@@ -42,3 +42,27 @@ class _Counted(Completion):
         load.under_way -= 1
         load.completed_bytes += request.size
         self._then.done(request)
+
+
+class UnderWay(Completion):
+    """Of a request that counts as under way at a member until it is complete.
+
+    Parameters
+    ----------
+    counts
+        Bytes under way, by member.
+    slot, then
+        The member, and what else is told.
+    """
+
+    __slots__ = ("_counts", "_slot", "_then")
+
+    def __init__(self, counts: list[int], slot: int, then: Completion) -> None:
+        self._counts = counts
+        self._slot = slot
+        self._then = then
+
+    def done(self, request: Request) -> None:
+        """Count it, and pass that on."""
+        self._counts[self._slot] -= request.size
+        self._then.done(request)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from mypy_extensions import mypyc_attr
 
-from ...block.kernel_thread import compute
 from ...core.device import Device
 from ...core.discard_limits import DiscardLimits
 from ...core.engine import Engine
@@ -14,11 +13,11 @@ from ...core.errors import ArrayFailed
 from ...core.join import Join, Parts
 from ...core.request import ASYNC, DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Completion, Request
 from ...tasks.host import Host
-from ..base.array import Array
 from ..metadata.bitmap import WriteIntentBitmap
 from ..metadata.bitmap_waits import BitmapWaits, MirrorWaits, mirror_waits
 from ..read_balance import ReadBalance
 from .barrier import WAITS, AlternatingBarrier, BucketBarrier, ResyncBarrier
+from .daemon import ServedMirrors
 
 
 @mypyc_attr(free_list_len=1)
@@ -54,7 +53,7 @@ PAGE = 4096
 """What one clone covers where a write is cloned page by page."""
 
 
-class MirrorArray(Array):
+class MirrorArray(ServedMirrors):
     """RAID 1; as large as its smallest member.
 
     Parameters
@@ -195,7 +194,7 @@ class MirrorArray(Array):
             source = self._balance.rebuild_source(self._readable)
 
             def copied(_: Request) -> None:
-                self._write_copies(targets(source), offset, size, done)
+                self.daemon.add(lambda: self._write_copies(targets(source), offset, size, done))
 
             self.submit_resync(source, Request(READ, offset, size, copied, RESYNC_ISSUER, False))
             self.resync_submitted()
@@ -203,12 +202,10 @@ class MirrorArray(Array):
         self._barrier.resync(offset, lambda: self.prepare_resync(-(-size // PAGE), submit))
 
     def _write_copies(self, slots: Sequence[int], offset: int, size: int, done: Callable[[], None]) -> None:
-        """Have md's thread write what a resync has read."""
+        """Write what a resync has read; md's thread does that."""
         join = Join(len(slots), lambda: self._barrier.resynced(offset, done))
         for slot in slots:
-            self.count_daemon_resync(slot, size)
-            self._members[slot].submit(Request(WRITE, offset, size, join, self.resync_daemon_issuer, False))
-        self.unplug()
+            self.write_resynced(slot, Request(WRITE, offset, size, join, RESYNC_ISSUER, False))
 
     def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Read [offset, offset + size) from all readable mirrors and compare; if they differ, write the others.
@@ -231,7 +228,7 @@ class MirrorArray(Array):
                 else:
                     self._barrier.resynced(offset, done)
 
-            join = Join(len(slots), lambda: compute(self.host, compare_s, compared))
+            join = Join(len(slots), lambda: self.daemon.add(compared, compare_s))
 
             def read(child: Request) -> None:
                 balance.head[first] = offset + size  # md moves the head of the one it would copy from

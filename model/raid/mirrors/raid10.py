@@ -14,7 +14,6 @@ from functools import partial
 
 from mypy_extensions import i64
 
-from ...block.kernel_thread import compute
 from ...core.device import Device
 from ...core.discard_limits import DiscardLimits
 from ...core.engine import Engine
@@ -23,12 +22,12 @@ from ...core.join import Join
 from ...core.request import DIRECT, READ, RESYNC_ISSUER, WAITED, WRITE, Completion, Request
 from ...layouts import Copies, Layout, Raid10Layout
 from ...tasks.host import Host
-from ..base.array import Array
 from ..base.metadata import Metadata
 from ..metadata.bitmap import WriteIntentBitmap
 from ..metadata.bitmap_waits import BitmapWaits, MirrorWaits, mirror_waits
 from ..read_balance import ReadBalance
 from .barrier import WAITS, AlternatingBarrier, ResyncBarrier
+from .daemon import ServedMirrors
 from .discard_ranges import mirrored_ranges
 from .mirror import part_done
 
@@ -39,7 +38,7 @@ RESYNC_PAGES = 16
 """Pages that a resync request allocates for a copy, also where a short chunk makes it shorter (r10buf_pool_alloc)."""
 
 
-class Raid10Array(Array):
+class Raid10Array(ServedMirrors):
     """RAID 10.
 
     Parameters
@@ -294,15 +293,13 @@ class Raid10Array(Array):
 
     def _copy_to(self, slot: int, offset: int, join: Join) -> Callable[[Request], None]:
         def has_read(child: Request) -> None:
-            self._write_copy(slot, offset, child.size, join)
-            self.unplug()
+            self.daemon.add(lambda: self._write_copy(slot, offset, child.size, join))
 
         return has_read
 
     def _write_copy(self, slot: int, offset: int, size: int, join: Join) -> None:
-        """Have md's thread write a copy that a resync has read from another member."""
-        self.count_daemon_resync(slot, size)
-        self._members[slot].submit(Request(WRITE, offset, size, join, self.resync_daemon_issuer, False))
+        """Write a copy that a resync has read from another member; md's thread does that."""
+        self.write_resynced(slot, Request(WRITE, offset, size, join, RESYNC_ISSUER, False))
 
     def _sources(self, slot: int, offset: int, size: int) -> Iterable[tuple[int, int, Place]]:
         """(member offset, size, where to read it) of what `slot` holds in the range; nothing where it holds nothing."""
@@ -341,9 +338,8 @@ class Raid10Array(Array):
                 written = Join(len(others), lambda: self._barrier.resynced(offset, done))
                 for slot, at, length in others:
                     self._write_copy(slot, at, length, written)
-                self.unplug()
 
-            join = Join(len(read), lambda: compute(self.host, compare_s, compared))
+            join = Join(len(read), lambda: self.daemon.add(compared, compare_s))
 
             def has_read(child: Request) -> None:
                 balance.ended(child.parent, child.offset + child.size)

@@ -23,7 +23,6 @@ class Paced(Protocol):
 
     array: Resyncable
     settings: ResyncSettings
-    total_bytes: int
     outstanding_bytes: int
 
     @property
@@ -100,16 +99,12 @@ class Drain(Politeness):
     member look less busy, and more so afterwards.
     """
 
-    __slots__ = ("_seen", "_share")
+    __slots__ = ("_seen",)
     IDLE_BYTES: ClassVar[int] = 64 * 512
 
     def __init__(self, resync: Paced) -> None:
         super().__init__(resync)
-        array = resync.array
-        smallest = min(member.capacity for member in array.members)
-        by_daemon = array.daemon_submits
-        self._share = 0.0 if by_daemon else min(1.0, smallest / max(resync.total_bytes, 1))
-        self._seen = [self._count(slot) for slot in range(len(array.members))]
+        self._seen = [self._count(slot) for slot in range(len(resync.array.members))]
 
     def look(self) -> Generator[Any, Any, None]:
         """See :meth:`Politeness.look`."""
@@ -125,10 +120,10 @@ class Drain(Politeness):
         if not self._idle() and resync.outstanding:
             yield resync.drain()
 
-    def _count(self, slot: int) -> float:
-        resync = self._resync
-        seen = resync.array.members[slot].foreground_bytes
-        return seen - resync.array.daemon_resync_bytes[slot] - self._share * resync.outstanding_bytes
+    def _count(self, slot: int) -> int:
+        array = self._resync.array
+        issued: int = array.daemon_resync_bytes[slot] + array.resync_under_way[slot]
+        return array.members[slot].foreground_bytes - issued
 
     def _idle(self) -> bool:
         if not self._resync.settings.sees_load:

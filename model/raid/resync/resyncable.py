@@ -15,6 +15,7 @@ class Resyncable(Protocol):
 
     resync_thread: Submitter | None
     daemon_resync_bytes: list[int]
+    resync_under_way: list[int]
 
     @property
     def members(self) -> list[Device]:

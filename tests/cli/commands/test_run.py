@@ -315,11 +315,17 @@ def test_a_rebuild_shows_what_it_costs(raidsim: Raidsim, tmp_path: Path) -> None
     assert "all 250 GB take " in shown
     assert "During the rebuild the load gets " in shown
     assert shown.count("lost") == 2
+    words = " ".join(shown.split())
+    assert re.search(r"A read takes [\d.]+ ms on average during the rebuild, [\d.]+ ms degraded without it", words)
     printed = json.loads(raidsim(path, "--json")[1])
     (rebuild,) = printed["rebuilds"]
     assert set(rebuild) == {"array", "action", "rate", "total_bytes", "position", "duration_s", "left_s"}
     cost = printed["recovery"]
-    assert set(cost) == {"duration_s", "degraded_rate", "whole_rate", "loss", "loss_to_failure"}
+    assert set(cost) == {
+        *("duration_s", "degraded_rate", "whole_rate", "loss", "loss_to_failure"),
+        *("degraded_latencies", "whole_latencies"),
+    }
+    assert cost["degraded_latencies"]["read"]["mean_s"] > cost["whole_latencies"]["read"]["mean_s"]
     assert cost["duration_s"] == rebuild["duration_s"] > rebuild["left_s"]
     assert cost["loss"] == pytest.approx(1 - printed["rate"] / cost["degraded_rate"])
     assert cost["degraded_rate"] < cost["whole_rate"]
@@ -342,7 +348,7 @@ def test_a_check_that_stands_still_says_so(raidsim: Raidsim, tmp_path: Path) -> 
     made["kernel"] = "linux-2.6.8"
     made["arrays"]["md0"]["resync"] = {"action": "check", "speed_min": "1kB/s", "position": "1GiB"}
     path = written(tmp_path, made)
-    assert "md0: the check makes no progress under this load." in raidsim(path)[1]
+    assert "md0: the check makes no progress under this load, so it does not finish." in raidsim(path)[1]
     (check,) = json.loads(raidsim(path, "--json")[1])["rebuilds"]
     assert (check["rate"], check["duration_s"], check["left_s"]) == (0.0, None, None)
 

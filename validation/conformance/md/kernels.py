@@ -69,6 +69,7 @@ def raid1_array(
         _balance(section.balance, rotational, True, write_mostly),
         host,
         failed,
+        section.resync_depth,
         barrier=RESYNC_BARRIER[section.barrier],
         clones_pages=section.clones_pages,
     )

@@ -47,6 +47,7 @@ class Copier:
         self.members: list[Device] = [Member(engine, load)]
         self.resync_thread: Submitter | None = None
         self.daemon_resync_bytes = [0]
+        self.resync_under_way = [0]
         self.own_load = ArrayLoad()
         self.load = load
         self.free_at = 0.0

@@ -1,0 +1,1 @@
+"""Rebuilds and checks beside a load, on members of known service time."""
