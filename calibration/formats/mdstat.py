@@ -214,6 +214,7 @@ def _detail(text: ReportText, number: int, here: dict[str, str], figures: Figure
     waiting, bitmap, progress = _WAITING.match(line), _BITMAP.match(line), _PROGRESS.match(line)
     if waiting is not None:
         warnings.append(f"{here['array']} (line {number}): {waiting['action']} is {waiting['why'].lower()}")
+        figures.add(f"{waiting['action']}_waiting", 1, "count", number, **array)
     elif bitmap is not None:
         figures.add("bitmap_pages_used", text.group(number, bitmap, "used").whole(), "count", number, **array)
         figures.add("bitmap_pages", text.group(number, bitmap, "pages").whole(), "count", number, **array)

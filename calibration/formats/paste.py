@@ -159,8 +159,13 @@ def _cut_numbers(text: ReportText, number: int, dry: bool = False) -> int:
     match = first = _number(text, number)
     counted = int(first["number"]) if first is not None else 0
     while match is not None and first is not None and int(match["number"]) == counted:
+        line, end = match.string, match.end("number")
+        if not line.startswith(first["mark"], end):
+            break
+        end += len(first["mark"])
+        blank = len(line) - end - len(line[end:].lstrip(" \t"))
         if not dry:
-            text.cut_front(number, match.end("mark") + min(len(first["blank"]), len(match["blank"])))
+            text.cut_front(number, end + min(len(first["blank"]), blank))
         number, counted = number + 1, counted + 1
         match = _number(text, number)
     return number

@@ -19,6 +19,8 @@ class Chosen:
         What was found of it.
     members, spares, journal
         Names of devices in the scenario.
+    spare_parts
+        The partition that each spare is, by its drive.
     fields
         What :class:`~raidsim.scenarios.description.arrays.ArraySpec` takes of it, for checking.
     """
@@ -27,6 +29,13 @@ class Chosen:
     members: list[tuple[str, FoundMember]]
     spares: list[str] = field(default_factory=list)
     journal: str | None = None
+    spare_parts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def partitions(self) -> list[tuple[str, str, str]]:
+        """Drive, partition, and where it was found, of all members and spares that are there."""
+        members = [(drive, each.device, each.where) for drive, each in self.members if each.device is not None]
+        return [*members, *((drive, self.spare_parts[drive], self.found.where) for drive in self.spares)]
 
     @property
     def failed(self) -> list[str]:

@@ -262,6 +262,8 @@ class _Scenario:
     def _capacity(self, name: str) -> int:
         """Bytes of a member; of an array none that matter here."""
         matched = self.selection.drives.get(name)
+        if name in self.selection.volumes:
+            return self.selection.volumes[name].size
         if matched is None:
             return 0
         return drive(matched.model).with_values(**matched.overrides).capacity

@@ -20,7 +20,7 @@ from ...model.layouts import ALGORITHMS, LEVELS
 from ...scenarios.description.arrays import ArraySpec
 from .chosen import Chosen, Selection
 from .drive_match import Match, match
-from .slices import ALIGNED, is_on_partitions, member_bytes, slices, whole
+from .slices import bytes_needed, is_on_partitions, member_bytes, slices
 from .solid_state_match import match_solid_state
 from .tools.findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
 
@@ -67,7 +67,7 @@ class _Selecting:
         candidates = [array for array in self.found.arrays.values() if not self._left_out(array)]
         self._leave_out_solid_state(candidates)
         self.alone = {array.name: self._device(device) for array in candidates if (device := _only_member(array))}
-        self._sum_up()
+        self.needed = bytes_needed(self.found.arrays.values(), self._device)
         for array in sorted(candidates, key=lambda each: (-each.bytes, each.name)):
             self._choose(array)
         self._drop_headless()
@@ -96,6 +96,11 @@ class _Selecting:
             reason = f"the model has no level {level}"
         elif reason is None and not array.members:
             reason = "nothing tells its members"
+        elif reason is None and not any(member.device for member in array.members):
+            told = f"its members are not described, only {_listed(sorted(array.devices))}"
+            if array.journal is not None and array.devices == {array.journal.value}:
+                told = f"only its journal ({array.journal.value}) is described"
+            reason = f"{told}; give mdadm --examine of its members too, or /proc/mdstat"
         if reason is not None:
             self._note(f"{array.name} ({array.where}) is left out: {reason}")
         return reason is not None
@@ -146,33 +151,30 @@ class _Selecting:
         """The catalogue's drive for one, or why there is none."""
         return match_solid_state(drive, needed) if self._solid(drive.name) else match(drive, needed)
 
-    def _sum_up(self) -> None:
-        """What all arrays need of each drive together, those that are left out too; of several, in whole MiB."""
-        parts: dict[str, list[int]] = {}
-        for array in self.found.arrays.values():
-            each = member_bytes(array) if not array.container else None
-            for name in {self._device(device) for device in array.devices} if each is not None else ():
-                parts.setdefault(name, []).append(each or 0)
-        for name, sizes in parts.items():
-            self.needed[name] = sizes[0] if len(sizes) == 1 else ALIGNED + sum(map(whole, sizes))
-
     def _is_on_partitions(self, array: FoundArray) -> bool:
         return is_on_partitions(array, self._device, member_bytes(array))
 
     def _shares(self, array: FoundArray, names: list[str]) -> bool:
-        """Whether an array can be on other partitions of the drives of larger arrays, and of no others."""
-        users = [self.selection.arrays.get(self.users.get(name, "")) for name in names]
-        fits = all(user is not None and self._is_on_partitions(user.found) for user in users)
-        return fits and len(set(names)) == len(names) and self._is_on_partitions(array)
+        """Whether an array can be on other partitions of drives that larger arrays use."""
+        spares = [self._device(each) for each in array.spares]
+        every = [*names, *spares]
+        users = [self.selection.arrays.get(self.users[name]) for name in every if name in self.users]
+        fits = bool(users) and all(user is not None and self._is_on_partitions(user.found) for user in users)
+        return fits and len(set(every)) == len(every) and self._is_on_partitions(array)
 
     def _share(self, chosen: Chosen, names: list[str]) -> None:
         """Take an array that shares its drives."""
-        for spare in chosen.spares:
-            self._note(f"{chosen.found.name}: {spare} cannot wait as a spare on a shared drive; left out")
-        chosen.spares = []
+        known = LEVELS[chosen.found.level.value] if chosen.found.level is not None else None
+        if chosen.spares and (known is None or not known.spares):
+            self._note(f"{chosen.found.name}: {_listed(chosen.spares)} cannot wait as a spare here; left out")
+            chosen.spares = []
         self.selection.arrays[chosen.found.name] = chosen
-        users = (self.users[name] for name in names)
+        every = [*names, *chosen.spares]
+        users = [self.users[name] for name in every if name in self.users]
         self.sharing = list(dict.fromkeys([*self.sharing, *users, chosen.found.name]))
+        for name in every:
+            self.users.setdefault(name, chosen.found.name)
+        self._match(chosen, names, [])
 
     def _slice(self) -> None:
         """Lay out the partitions of arrays that share drives, or leave the largest alone if they do not fit."""
@@ -181,13 +183,15 @@ class _Selecting:
         over = sorted({each.drive for each in found.values() if each.start + each.size > self._capacity(each.drive)})
         if over:
             for chosen in arrays:
-                if chosen.found.name not in self.users.values():
-                    self._note(f"{chosen.found.name} is left out: its partitions do not fit on {_listed(over)}")
-                    self.selection.arrays.pop(chosen.found.name)
+                name = chosen.found.name
+                if any(self.users.get(drive) != name for drive, _, _ in chosen.partitions):
+                    self._note(f"{name} is left out: its partitions do not fit on {_listed(over)}")
+                    self._forget(name)
             arrays, found = [], {}
         self.selection.volumes = found
         for chosen in arrays:
             chosen.members = [(member.device or name, member) for name, member in chosen.members]
+            chosen.spares = [chosen.spare_parts[name] for name in chosen.spares]
             self.part_used.pop(chosen.found.name, None)
         self.selection.notes += self.part_used.values()
 
@@ -219,6 +223,7 @@ class _Selecting:
             name = self._device(member.device) if member.device is not None else f"{array.name}-slot{slot}"
             taken.append((name, member))
         chosen = Chosen(array, taken, [self._device(spare) for spare in array.spares])
+        chosen.spare_parts = {self._device(spare): spare for spare in array.spares}
         if array.journal is not None:
             chosen.journal = self._device(array.journal.value)
         names = [name for name, member in taken if member.device is not None]
@@ -246,7 +251,7 @@ class _Selecting:
         if twice is not None:
             return f"two of its members are on {twice}"
         used = sorted({self.users[name] for name in names if name in self.users})
-        rule = "arrays share a drive only on partitions of known size, with all members in use"
+        rule = "arrays share a drive only on partitions of known size"
         return f"its drives are in {_listed(used)} too, and {rule}" if used else None
 
     def _spare(self, name: str, chosen: Chosen) -> bool:
@@ -330,12 +335,17 @@ class _Selecting:
     def _other_drives(self) -> None:
         """The host's own disks that are in no array."""
         solid, loose, bare = [], [], []
-        behind = [name for name, drive in self.found.drives.items() if drive.seat is not None]
+        own = {each.model.value for each in self.found.drives.values() if each.seat is None and each.model is not None}
+        behind = [name for name, drive in self.found.drives.items() if drive.seat is not None and not drive.passed]
         listed = {device for array in self.found.arrays.values() for device in map(self._device, array.devices)}
         for name, drive in self.found.drives.items():
             disk = self._device(name)
             known = disk in self.users or disk in self.found.arrays or disk in listed or disk != name
-            if known or name in behind or (drive.device_id is not None and self.found.controllers):
+            numbered = drive.device_id is not None and bool(self.found.controllers)
+            if known or name in behind or (numbered and not drive.passed):
+                continue
+            if drive.passed and drive.model is not None and drive.model.value in own:
+                self._note(f"{name} ({drive.where}) is one of the disks that the host names; left out")
                 continue
             if self.ignore and self._solid(name):
                 solid.append(name)

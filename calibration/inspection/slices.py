@@ -25,7 +25,7 @@ def whole(size: int) -> int:
 
 
 def is_on_partitions(array: FoundArray, device: Callable[[str], str], used: int | None) -> bool:
-    """Whether an array can share its drives: a whole one on partitions of known size, which nothing rebuilds.
+    """Whether an array can share its drives: one whose members and spares are partitions of known size.
 
     Parameters
     ----------
@@ -36,32 +36,40 @@ def is_on_partitions(array: FoundArray, device: Callable[[str], str], used: int 
     used
         Bytes that it uses of each member, if known.
     """
-    plain = array.controller is None and array.action is None and array.journal is None
-    return (
-        plain
-        and used is not None
-        and used >= LEAST
-        and all(
-            member.state == "in use" and member.device is not None and device(member.device) != member.device
-            for member in array.members
-        )
-    )
+    named = [*(member.device for member in array.members if member.device is not None), *array.spares]
+    plain = array.controller is None and array.journal is None and bool(named)
+    return plain and used is not None and used >= LEAST and all(device(name) != name for name in named)
 
 
 def slices(arrays: Iterable[tuple[Chosen, int]]) -> dict[str, Slice]:
     """The partitions of some arrays, each with the bytes that it uses of a member."""
     parts: dict[str, list[tuple[int, str, int, str]]] = {}
     for chosen, used in arrays:
-        for drive, member in chosen.members:
-            name = member.device or ""
+        for drive, name, where in chosen.partitions:
             number = _NUMBER.search(name)
-            parts.setdefault(drive, []).append((int(number[1]) if number else 0, name, whole(used), member.where))
+            parts.setdefault(drive, []).append((int(number[1]) if number else 0, name, whole(used), where))
     found = {}
     for drive, several in parts.items():
         start = ALIGNED
         for _, name, size, where in sorted(several):
             found[name] = Slice(drive, start, size, where)
             start += size
+    return found
+
+
+def bytes_needed(arrays: Iterable[FoundArray], device: Callable[[str], str]) -> dict[str, int]:
+    """What all arrays need of each drive together, those that are left out too; of several, in whole MiB."""
+    parts: dict[str, list[tuple[str, int]]] = {}
+    for array in arrays:
+        each = member_bytes(array) if not array.container else None
+        for name in {device(part) for part in array.devices} if each is not None else ():
+            parts.setdefault(name, []).append((array.name, each or 0))
+    sharing = {array for several in parts.values() if len(several) > 1 for array, _ in several}
+    found = {}
+    for name, several in parts.items():
+        sizes = [size for _, size in several]
+        alone = len(several) == 1 and several[0][0] not in sharing
+        found[name] = sizes[0] if alone else ALIGNED + sum(map(whole, sizes))
     return found
 
 

@@ -87,7 +87,7 @@ class ArraySpec(Spec):
     rebuilding: tuple[str, ...] = ()
     """Members that are lost, and those of them on whose place a fresh device is being rebuilt."""
     spares: tuple[str, ...] = ()
-    """Drives that take the place of a member that fails during the run."""
+    """Drives, for md also volumes, that take the place of a member that fails during the run."""
     resync: ResyncSpec | None = None
     """The rebuild's or check's settings."""
     balance: Balance | None = None

@@ -192,7 +192,7 @@ class Devices:
                 raise refusal(found, f"expected: up to {_MOST_WAYS:,}", ("volumes",))
 
     def _check_drives(self, array: ArraySpec, name: str) -> None:
-        """Spares, journal and a controller's members are drives."""
+        """Spares, journal and a controller's members are drives; a spare of md may be a part of one."""
         named = {"spares": array.spares, "journal": (array.journal,) if array.journal else ()}
         if array.controller is not None:
             if array.controller not in self.machine.controllers:
@@ -203,7 +203,8 @@ class Devices:
             named["members"] = array.members
         for field, devices in named.items():
             for device in devices:
-                if device not in self.machine.drives:
+                part = field == "spares" and array.controller is None and device in self.volumes
+                if device not in self.machine.drives and not part:
                     found = f"{device!r} is no drive"
                     raise refusal(found, f"expected: {', '.join(self.machine.drives)}", ("arrays", name, field))
 

@@ -66,6 +66,8 @@ class FoundDrive:
         The controller's number of it.
     seat
         Where it is behind a controller; None for the host's own disks.
+    passed
+        Whether a controller or an HBA passes it to the host as it is (JBOD).
     """
 
     name: str
@@ -83,6 +85,7 @@ class FoundDrive:
     loose: bool = False
     device_id: int | None = None
     seat: Seat | None = None
+    passed: bool = False
 
 
 @dataclass(slots=True)

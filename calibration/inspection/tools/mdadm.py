@@ -255,6 +255,11 @@ def _by_role(array: FoundArray, fields: dict[str, Line], device: str, where: str
         array.members[int(number[1])] = FoundMember(device, "in use", where)
     elif role is not None and role.value.text.startswith("Journal"):
         array.journal = Fact(device, where)
+    elif role is None and slot is None:
+        array.reason = (
+            "its devices have no line 'Device Role', so nothing tells which slot each has; give all of mdadm "
+            "--examine's lines, or /proc/mdstat"
+        )
     else:
         array.spares.append(device)
 

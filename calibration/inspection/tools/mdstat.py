@@ -164,11 +164,19 @@ def _members(array: FoundArray, figures: list[Figure], text: ReportText) -> None
         slots[free] = member(each, "in use")
         late.remove(each)
     rebuilding = array.action is not None and array.action.value == "recover"
+    waits = next((figure for figure in figures if figure.name in ("recovery_waiting", "resync_waiting")), None)
     for each in late:
         own = int(each.value)
         empty = [slot for slot, sign in enumerate(signs) if sign == "_" and slots[slot] is None]
         if rebuilding and empty:
             slots[own if own in empty else empty[0]] = member(each, "rebuilding")
+        elif waits is not None and empty:
+            slots[own if own in empty else empty[0]] = member(each, "failed")
+            device = contexts[id(each)]["member"]
+            array.notes.append(
+                f"{array.name}: {device} is not in sync, and its rebuild waits ({text.name}:{waits.line}); it is "
+                "simulated as failed"
+            )
         else:
             array.spares.append(contexts[id(each)]["member"])
     for each in faulty:

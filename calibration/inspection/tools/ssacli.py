@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from ...formats.report_text import Cell
-from .findings import Findings, FoundArray, FoundController, FoundDrive, Interface, fact, place
+from .findings import Fact, Findings, FoundArray, FoundController, FoundDrive, Interface, fact, place
 from .hardware import MOST_NUMBER, battery_state, controller_name
 from .output_text import LARGEST, bounded, size_of
 from .outputs import Output
@@ -18,7 +18,8 @@ from .seat import Seat, SeatState
 
 RANK = 3
 _CONTROLLER = re.compile(
-    r"(?P<product>(?:HPE? )?(?:Dynamic )?Smart (?:Array|HBA) \S+(?: Controller)?)\s+in Slot (?P<slot>\w+)", re.ASCII
+    r"(?P<product>(?:HPE? )?(?:Dynamic )?Smart (?:Array|HBA) \S+(?: (?!in Slot)\S+){0,4})\s+in Slot (?P<slot>\w+)",
+    re.ASCII,
 )
 _ARRAY = re.compile(r"\s+[Aa]rray:? (?P<letter>[A-Z]{1,2})\b")
 _LOGICAL = re.compile(r"\s+(?:logicaldrive|Logical Drive:) (?P<number>\d{1,4})(?: \((?P<words>[^)]*)\))?", re.ASCII)
@@ -57,6 +58,7 @@ class _Reader:
         self.array: FoundArray | None = None
         self.drive: FoundDrive | None = None
         self.controller = FoundController("", "")
+        self.drive_cache: Fact[bool] | None = None
 
     def read(self, number: int) -> None:
         line = self.text.line(number)
@@ -85,14 +87,22 @@ class _Reader:
         name, product = controller_name(self.number), self.text.group(number, match, "product")
         self.controller = self.found.controllers.setdefault(name, FoundController(name, place(product)))
         self.controller.product = fact(product.text, product)
-        self.group, self.array, self.drive = None, None, None
+        self.group, self.array, self.drive, self.drive_cache = None, None, None, None
 
     def _logical(self, number: int, match: re.Match[str]) -> None:
         cell = self.text.group(number, match, "number")
         name = f"c{self.number}v{int(cell.text)}"
         self.drive = None
         self.array = self.found.arrays.setdefault(
-            name, FoundArray(name, place(cell), RANK, controller=self.controller.name, group=self.group)
+            name,
+            FoundArray(
+                name,
+                place(cell),
+                RANK,
+                controller=self.controller.name,
+                group=self.group,
+                disk_cache=self.drive_cache,
+            ),
         )
         words = self.text.group(number, match, "words")
         if not words.text:
@@ -161,6 +171,9 @@ class _Reader:
             array.depth = fact(bounded(value, MOST_NUMBER, least=1), value)
         elif key == "Status" and value.text == "Failed":
             array.reason = "it has failed"
+        elif key in ("Caching", "Array Accelerator") and value.text in ("Enabled", "Disabled"):
+            policy = "write-back" if value.text == "Enabled" else "write-through"
+            self.controller.write_policy = self.controller.write_policy or fact(policy, value)
         elif key == "Disk Name" and value.text.startswith("/dev/"):
             array.shown_as = value.text.split()[0].removeprefix("/dev/")
 
@@ -173,6 +186,11 @@ class _Reader:
                 controller.memory = controller.memory or fact(int(float(value.text) * 2**30), value)
         elif key == "Battery/Capacitor Status":
             controller.battery = battery_state(value._replace(text="Optimal" if value.text == "OK" else value.text))
+        elif key in ("Drive Write Cache", "Physical Drive Write Cache Policy") and value.text in (
+            "Enabled",
+            "Disabled",
+        ):
+            self.drive_cache = fact(value.text == "Enabled", value)
         elif key == "No-Battery Write Cache":
             controller.forced = fact(value.text == "Enabled", value)
 

@@ -88,7 +88,7 @@ class _Reader:
                 self._drive(row, None)
         for row in _rows(data, UNNAMED):
             self._rebuild(row)
-        for key, value in data.members.items():
+        for key, value in [*data.members.items(), *_inside(data)]:
             if match := _VOLUME.match(key):
                 for row in _rows(data, key):
                     self._volume(row, int(match[2]))
@@ -101,7 +101,7 @@ class _Reader:
             elif match := _PROPERTIES.match(key):
                 self._properties(value, self._array(int(match[1]), value.cell))
             elif match := _DRIVE.match(key):
-                for row in _rows(data, key):
+                for row in value.items:
                     self._drive(row, drive_name(int(match[1]), match[2] or "", match[3]))
             elif match := _DETAILS.match(key):
                 self._details(value, match[1])
@@ -229,6 +229,8 @@ class _Reader:
         number = bounded(group, MOST_NUMBER) if group is not None and group.text.isdecimal() else None
         where = place(state)
         drive = model_drive(self.found, name, where, Seat(self.controller.name, _seat_state(state.text), number))
+        hba = self.controller.product is not None and "HBA" in self.controller.product.value
+        drive.passed = state.text == "JBOD" or (hba and state.text in ("UGood", "Onln"))
         size, kind, medium, model, numbered = (said(row, key) for key in ("Size", "Intf", "Med", "Model", "DID"))
         if size is not None and size.text[:1].isdecimal():
             rough = has_unit(size)
@@ -280,6 +282,12 @@ def _seat_state(text: str) -> SeatState:
     if text == "Msng":
         return "missing"
     return _STATES.get(text, "free")
+
+
+def _inside(data: Value) -> list[tuple[str, Value]]:
+    """The drives of an HBA, which stand in a part of their own."""
+    part = inner(data, "Physical Device Information")
+    return list(part.members.items()) if part is not None else []
 
 
 def _rows(data: Value, key: str) -> list[Value]:

@@ -113,15 +113,12 @@ def test_drives_hold_all_their_slices() -> None:
     assert not [note for note in found.notes if "left out" in note or "gives it all" in note]
 
 
-@pytest.mark.parametrize(("change", "reason"), [(("sdd6[3]", "sdd6[3](F)"), "in use"), (("sda6", "sda"), "known size")])
-def test_arrays_that_cannot_share_their_drives(change: tuple[str, str], reason: str) -> None:
-    """Protects degraded arrays and whole drives: the largest array has the drives, and the others say why not."""
-    text = (PASTED / "mdstat-slices-on-four-drives.txt").read_text(encoding="utf-8").replace(*change)
-    if "(F)" in text:
-        text = text.replace("algorithm 2 [4/4] [UUUU]", "algorithm 2 [4/3] [UUU_]")
+def test_arrays_that_cannot_share_their_drives() -> None:
+    """Protects whole drives next to partitions: the largest array has the drives, and the others say why not."""
+    text = (PASTED / "mdstat-slices-on-four-drives.txt").read_text(encoding="utf-8").replace("sda6", "sda")
     found = inspect([Source("x", text)], "x")
     assert list(found.document["arrays"]) == ["md2"]
-    assert [note for note in found.notes if note.startswith("md4 ") and reason in note]
+    assert [note for note in found.notes if note.startswith("md4 ") and "known size" in note]
 
 
 def test_a_mirror_of_one_member_is_its_drive() -> None:
@@ -225,6 +222,53 @@ def test_controllers_as_text() -> None:
     assert (first.level, len(first.members), first.spares) == ("raid5", 4, ("c0p2I-1-5",))
     assert (second.level, second.members) == ("raid1", ("c0p2I-1-7", "c0p2I-1-8"))
     assert not spec.machine.drives["c0p2I-1-7"].spec().rotational
+
+
+def test_ssacli_with_details() -> None:
+    """Protects "config detail", whose drives follow the logical drive: members, a failed one, the spare, the policy."""
+    spec, _ = made("made-ssacli-detail")
+    array = spec.arrays["c0v1"]
+    assert (array.level, array.chunk, array.failed) == ("raid5", 128 << 10, ("c0p1I-1-2",))
+    assert array.members == ("c0p1I-1-1", "c0p1I-1-2", "c0p1I-1-3")
+    assert array.spares == ("c0p1I-1-4",)
+    assert spec.machine.controllers["c0"].model == "HPE-P408i-a"
+    assert spec.machine.controllers["c0"].spec().write_policy == "write-through"
+    assert terabytes(spec, "c0p1I-1-1") == pytest.approx(0.9, rel=0.01)
+
+
+def test_drives_behind_an_hba_are_the_hosts() -> None:
+    """Protects storcli of an HBA: its drives, no array and no controller; once if the host names them too."""
+    spec, _ = made("made-storcli-hba")
+    assert list(spec.machine.drives) == ["c0e1s0", "c0e1s1"]
+    assert (spec.arrays, spec.machine.controllers) == ({}, {})
+    assert terabytes(spec, "c0e1s0") == pytest.approx(8.0, rel=0.01)
+    assert not spec.machine.drives["c0e1s1"].spec().rotational
+    both = (PASTED / "made-storcli-hba.txt").read_text(encoding="utf-8") + (
+        "NAME SIZE ROTA TYPE TRAN MODEL\nsda  7.3T    1 disk sas  ST8000NM0055-1RM112\n"
+    )
+    found = inspect([Source("x", both)], "x")
+    assert list(found.document["machine"]["drives"]) == ["c0e1s1", "sda"]
+
+
+def test_lsblk_with_all_columns() -> None:
+    """Protects lsblk -O, whose rows have empty cells."""
+    spec, _ = made("made-lsblk-all")
+    assert list(spec.machine.drives) == ["sda", "sdb"]
+    assert terabytes(spec, "sda") == pytest.approx(4.0, rel=0.01)
+    assert spec.machine.drives["sda"].hard_disk().interface.startswith("SATA")
+
+
+def test_members_without_a_role_and_a_journal_alone() -> None:
+    """Protects --examine that was cropped, or of the journal only: the lines that are missing are named."""
+    text = (PASTED / "mdadm-examine-one-member-of-raid5.txt").read_text(encoding="utf-8")
+    cropped = re.sub(r" +Device Role : .*\n", "", text)
+    with pytest.raises(InputError, match=r"no line 'Device Role'.*; give all of mdadm --examine's lines"):
+        inspect([Source("x", cropped)], "x")
+    journal = re.sub(r"(Device Role : ).*", r"\1Journal", text)
+    with pytest.raises(
+        InputError, match=r"only its journal \(sda1\) is described; give mdadm --examine of its members"
+    ):
+        inspect([Source("x", journal)], "x")
 
 
 @pytest.mark.parametrize(
