@@ -17,6 +17,7 @@ from ..tasks.cpu import Account
 from ..tasks.host import Host
 from ..tasks.io_call_price import IoEngine, submission
 from ..tasks.lock import Lock
+from .buffers import WriteBuffers
 from .files import CachedFile, DirectFile, FioFile
 from .statistics import FioCompletions, FioStatistics
 
@@ -61,6 +62,7 @@ class FioEngine(Account):
     """
 
     __slots__ = (
+        "_buffers",
         "_cached_s",
         "_call_s",
         "_core",
@@ -111,6 +113,7 @@ class FioEngine(Account):
         self._seeks = timing.engine == "sync"
         self._position: dict[DirectFile, int] = {}
         self._user_s = min(USER_S, self._submit_s)
+        self._buffers = WriteBuffers(host, timing.fill, issuer)
         self._is_async = timing.kind == "async"
         self._switch_s = costs.wake_s
         # Buffered I/O is complete when it is submitted: taking its completion is a call that wakes nobody.
@@ -163,11 +166,14 @@ class FioEngine(Account):
         # its last I/Os took, and the difference afterwards.
         ahead = max(0.0, count * self._passing_s - self._passed_ahead_s)
         seconds = count * self._submit_s + ahead
-        pages = self._pages
+        pages, user_s = self._pages, count * self._user_s
         for _, op, _, size, _ in queued:
             seconds += pages.submission_s(op, size)
-        statistics.user_s += count * self._user_s
-        statistics.system_s += seconds - count * self._user_s
+            filling_s = self._buffers.fill_s(op, size)
+            seconds += filling_s
+            user_s += filling_s
+        statistics.user_s += user_s
+        statistics.system_s += seconds - user_s
         self.cpu_s += seconds
         owed, self.owed_s = self.owed_s + seconds, 0.0
         began = self._resumes() + owed - seconds
@@ -200,8 +206,8 @@ class FioEngine(Account):
             if passing > ahead:
                 late = passing - ahead
             if is_async:
-                parent[1] = now + late
-                statistics.directions[op].slat.add(now + stalled + late - began_s)
+                parent[1] = issued_s = now + stalled + late
+                statistics.directions[op].slat.add(issued_s - began_s)
             if not file.device.has_room:
                 yield from self._slept(file)
         self._passing_s = passing / count
@@ -318,16 +324,17 @@ class FioEngine(Account):
 
     def _buffered(self, file: CachedFile, op: int, offset: int, size: int) -> Generator[Any, Any, None]:
         statistics = self.statistics
-        began, spent = self.now, self.cpu_s
+        began, spent, filling_s = self.now, self.cpu_s, self._buffers.fill_s(op, size)
         if op == READ:
             yield from file.read(offset, size, self)
         else:
+            self._spend(filling_s)
             yield from file.write(offset, size, self)
             if self._timing.sync_writes != "none":
                 yield from file.sync(self, self._timing.sync_writes == "dsync")
         spent = self.cpu_s - spent
         statistics.switches += self.now - began > spent + SLEPT_S
-        user = min(USER_S, spent)
+        user = min(USER_S + filling_s, spent)
         statistics.user_s += user
         statistics.system_s += spent - user
         if not self._is_async:
@@ -355,9 +362,10 @@ class FioEngine(Account):
 
     def _nothing(self, op: int, offset: int, size: int) -> Generator[Any, Any, None]:
         began = self.now
-        self._spend(USER_S)
-        self.statistics.system_s -= USER_S
-        self.statistics.user_s += USER_S
+        seconds = USER_S + self._buffers.fill_s(op, size)
+        self._spend(seconds)
+        self.statistics.system_s -= seconds
+        self.statistics.user_s += seconds
         self._complete(op, offset, size, began)
         if self.owed_s >= 1e-3:
             yield from self._pay()

@@ -62,6 +62,8 @@ class Host:
         What work costs on them.
     plug_limits
         How much a task's plug holds; None: as in Linux 6.1.
+    line_s
+        Time (s) that a cache line takes from one core to another.
 
     Attributes
     ----------
@@ -84,6 +86,9 @@ class Host:
         CPU time (s) that arrays took inside the submissions of programs' threads and that these have not yet paid for,
         by the stream they issue. md maps, clones and passes on an I/O in the context of its submitter, so a thread that
         is here pays for that; the others cost any core.
+    copied_bytes
+        Bytes that a kernel thread has copied from buffers of programs' threads and that these have not written to
+        since, by the stream they issue: their cache lines are on another core. Only threads that are here care.
     computing
         The threads for which a driver works inside their submission, by the stream they issue, and until when (s) that
         is known to last (:mod:`raidsim.model.block.in_submission`). I/Os that complete meanwhile wake no thread.
@@ -100,7 +105,9 @@ class Host:
         "_command_s",
         "commands",
         "computing",
+        "copied_bytes",
         "cpu",
+        "line_s",
         "owed_s",
         "passing_s",
         "plug",
@@ -116,8 +123,11 @@ class Host:
 
     thread_an_array: ClassVar[bool] = True
 
-    def __init__(self, cpu: Cpu, prices: Prices = FREE, plug_limits: PlugLimits | None = None) -> None:
+    def __init__(
+        self, cpu: Cpu, prices: Prices = FREE, plug_limits: PlugLimits | None = None, line_s: float = 0.0
+    ) -> None:
         self.cpu = cpu
+        self.line_s = line_s
         self.prices = NotedPrices(prices)
         self._command_s = self.prices.command_s
         self.commands = 0
@@ -127,6 +137,7 @@ class Host:
         self.thread_plugs: dict[int, TaskPlug] = {}
         self.owed_s: dict[int, float] = {}
         self.passing_s: dict[int, float] = {}
+        self.copied_bytes: dict[int, int] = {}
         self.computing: dict[int, float] = {}
         self.shrinkers: list[Callable[[], None]] = []
         self.writer_turns = WriterTurns(cpu.cores)
@@ -158,6 +169,20 @@ class Host:
         if passing_s:
             self.passing_s[issuer] = 0.0
         return passing_s
+
+    def has_copied(self, size: int, issuer: int) -> None:
+        """Note that a kernel thread has copied `size` bytes from a buffer of the thread of a stream."""
+        if issuer in self.copied_bytes:
+            self.copied_bytes[issuer] += size
+
+    def take_copied_bytes(self, issuer: int, size: int) -> int:
+        """Of `size` bytes of its buffers that a thread writes to, those that a kernel thread has copied before."""
+        copied = self.copied_bytes.get(issuer, 0)
+        if not copied:
+            return 0
+        taken = min(copied, size)
+        self.copied_bytes[issuer] = copied - taken
+        return taken
 
     def take_owed_s(self, issuer: int) -> float:
         """What a kernel thread owes for its commands (s), which it pays now."""

@@ -33,7 +33,7 @@ from ...model.solid_state.spec import SolidStateSpec
 from ...model.statistics.usage import HOST_MEMORY
 from ...model.tasks.cpu import Cpu
 from ...model.tasks.host import Host
-from ...model.tasks.lock import Lock
+from ...model.tasks.lock import Lock, line_transfer_s
 from ..description.machine import MachineSpec
 from .drives import is_solid_state
 from .links import built_link
@@ -134,7 +134,9 @@ class Assembly:
         self._shared: dict[str, dict[str, Any]] = defaultdict(dict)
         self._of_schedulers: dict[str, dict[Any, Any]] = {}  # what those of all queues share
         self.cpu = Cpu(engine, machine.cpu.cores, idle_states=machine.cpu.idle_states)
-        self.host = Host(self.cpu, plan.prices, plan.kernel.queue.plug_limits)
+        cpu = machine.cpu
+        line_s = line_transfer_s(cpu.nodes, cpu.line_transfer, cpu.far_line_transfer)
+        self.host = Host(self.cpu, plan.prices, plan.kernel.queue.plug_limits, line_s)
         observer.part(self.host)
         self.memory = DirtyMemory(plan.limits)
         section = plan.kernel.cache

@@ -175,12 +175,12 @@ class BuiltMachine:
 
     @property
     def threads(self) -> dict[str, ParityThread]:
-        """Threads that handle the stripes of arrays: md's own, under the name that ps shows, or its workers."""
+        """Threads that handle the stripes of arrays: md's own, under the name that ps shows, and its workers."""
         found: dict[str, ParityThread] = {}
         for name, array in self.arrays.items():
             threads: list[ParityThread] = getattr(array, "threads", [])
             for number, thread in enumerate(threads):
-                worker = f" worker {number}" if len(threads) > 1 else ""
+                worker = f" worker {number - 1}" if number else ""
                 found[f"{name}_{array.layout.level}{worker}"] = thread
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from ...core.errors import InputError
 from . import values as fio_values
@@ -13,6 +14,9 @@ from .reader import OptionReader
 MOST_DEPTH = 65_536
 DEFAULT_RATE_CYCLE_S = 1.0
 PERCENTILES = (1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99)
+Fill = Literal["none", "scramble", "zero", "compress", "random", "dedupe"]
+"""What fio does with the data of each write."""
+_REFILLING: Final[dict[str, Fill]] = {"dedupe_percentage": "dedupe", "buffer_compress_percentage": "compress"}
 _SYNC = {"none": "none", "0": "none", "sync": "sync", "1": "sync", "dsync": "dsync"}
 _ADVICE = {"0": "none", "1": "pattern", "random": "random", "sequential": "sequential"}
 
@@ -117,6 +121,8 @@ class FioTiming:
         ``direct``, or not ``buffered``.
     fixed_buffers
         ``fixedbufs``: the buffers are registered with io_uring and stay pinned.
+    fill
+        What is done with the data of each write: see :data:`Fill`.
     advice
         ``fadvise_hint``: "none", "random", "sequential" or "pattern", which is what the job does.
     invalidate, pre_read
@@ -143,6 +149,7 @@ class FioTiming:
     thinking: Thinking = Thinking()
     direct: bool = False
     fixed_buffers: bool = False
+    fill: Fill = "scramble"
     advice: str = "pattern"
     invalidate: bool = True
     pre_read: bool = False
@@ -174,6 +181,7 @@ def timing_of(reader: OptionReader, thread_number: int, smallest: tuple[int, int
         thinking=_thinking(reader),
         direct=direct,
         fixed_buffers=reader.flag("fixedbufs", False),
+        fill=_fill(reader),
         advice=_ADVICE[reader.one_of("fadvise_hint", "1", tuple(_ADVICE))],
         invalidate=reader.flag("invalidate", True),
         pre_read=reader.flag("pre_read", False),
@@ -190,6 +198,22 @@ def timing_of(reader: OptionReader, thread_number: int, smallest: tuple[int, int
         if reader.flag("exitall", False)
         else "",
     )
+
+
+def _fill(reader: OptionReader) -> Fill:
+    """What is done with the data of each write.
+
+    Data that compress or repeat are made anew for each write (options.c: their options set ``refill_buffers``). Only
+    random data are scrambled (``zero_buffers`` and ``buffer_pattern`` clear ``scramble_buffers``).
+    """
+    for option, fill in _REFILLING.items():
+        if reader.has(option) and reader.number(option, 0, 100):
+            return fill
+    zero = reader.flag("zero_buffers", False)
+    if reader.flag("refill_buffers", False):
+        return "zero" if zero else "random"
+    scrambles = reader.flag("scramble_buffers", True) and not zero and not reader.has("buffer_pattern")
+    return "scramble" if scrambles else "none"
 
 
 def _delay(reader: OptionReader, thread_number: int) -> float:

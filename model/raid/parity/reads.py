@@ -131,7 +131,7 @@ class RowReader:
         join = Owner(request, len(pieces)).done
         if self._md_thread is not None:
             head = self._head_bytes
-            self._md_thread.filled(sum([-(-high // head) - low // head for _, _, low, high in pieces]))
+            self._md_thread.filled(sum([-(-high // head) - low // head for _, _, low, high in pieces]), request.issuer)
         for row, index, low, high in pieces:
             slot = self._layout.row(row).data[index]
             if self._md_thread is not None:

@@ -1,9 +1,8 @@
 """Stripe heads with new data whose bits are not on the members yet (raid5d's bitmap_list).
 
 A head gets the number of the next flush when new data come into it. Before each pass the thread flushes the bitmap for
-all heads on the list; heads that get new data meanwhile have the number of the flush after that, and stay. If workers
-handle the heads (group_thread_cnt), the thread has nothing else to do, and flushes at the same time. Source: Linux 6.1
-drivers/md/raid5.c (__add_stripe_bio, do_release_stripe, raid5d, activate_bit_delay).
+all heads on the list; heads that get new data meanwhile have the number of the flush after that, and stay. Source:
+Linux 6.1 drivers/md/raid5.c (__add_stripe_bio, do_release_stripe, raid5d, activate_bit_delay).
 """
 
 from __future__ import annotations
@@ -32,13 +31,12 @@ class BitmapList:
         The number of the last flush that is complete (seq_write).
     """
 
-    __slots__ = ("_activate", "_begun", "_bitmap", "_flushes_beside", "rows", "written")
+    __slots__ = ("_activate", "_begun", "_bitmap", "rows", "written")
 
     def __init__(self, bitmap: WriteIntentBitmap, activate: Callable[[Iterable[int]], None]) -> None:
         self._bitmap = bitmap
         self._activate = activate
         self._begun = 0
-        self._flushes_beside = False
         self.rows: dict[int, None] = {}
         self.written = 0
 
@@ -61,16 +59,6 @@ class BitmapList:
         """Write the bitmap for the heads on the list, activate them, and call `then`."""
         self._begun += 1
         self._bitmap.flush(partial(self._flushed, self._take(), then))
-
-    def flush_beside(self) -> None:
-        """Flush as often as there are heads on the list, while the workers handle them."""
-        if not self._flushes_beside and self.must_sleep():
-            self._flushes_beside = True
-            self.flush(self._flushed_beside)
-
-    def _flushed_beside(self) -> None:
-        self._flushes_beside = False
-        self.flush_beside()
 
     def _flushed(self, rows: dict[int, None], then: Callable[[], None]) -> None:
         self._release(rows)

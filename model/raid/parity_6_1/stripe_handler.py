@@ -112,7 +112,7 @@ class StripeHandler:
         # Rows in order of arrival: for the next pass, of a plugged task, and with heads that are not yet read up.
         self._ready: dict[int, None] = {}
         if isinstance(thread, ParityWorkers):
-            thread.ready = self._ready
+            thread.ready = self._heads_ready
         self._listed: dict[int, None] = {}
         self._delayed: dict[int, None] = {}
         # What is left of writes for which there were no heads: (row, data index, low, high, owner).
@@ -134,8 +134,8 @@ class StripeHandler:
         """From now on heads with new data wait until their bits are on the members."""
         self._bitmap_waits = waits
         self._bitmap_list = BitmapList(waits.bitmap, self._activate)
-        if isinstance(self._md_thread, ParityThread):
-            self._md_thread.bitmap_list = self._bitmap_list
+        thread = self._md_thread if isinstance(self._md_thread, ParityThread) else self._md_thread.threads[0]
+        thread.bitmap_list = self._bitmap_list
 
     # from the submitters
 
@@ -161,7 +161,7 @@ class StripeHandler:
         """Take a write; pieces are (row, data index, low, high)."""
         owner = Owner(request, len(pieces))
         head = self._head_bytes
-        self._md_thread.filled(sum([-(-high // head) - low // head for _, _, low, high in pieces]))
+        self._md_thread.filled(sum([-(-high // head) - low // head for _, _, low, high in pieces]), request.issuer)
         for row, index, low, high in pieces:
             blocks = -(-high // head) - low // head
             fits = not self._late and (not self._cache.heads or blocks <= self._cache.heads)
@@ -238,8 +238,6 @@ class StripeHandler:
         """Put rows with new data on the list of heads that wait for their bits."""
         for row in rows:
             bitmap_list.rows[row] = None
-        if isinstance(self._md_thread, ParityWorkers):
-            bitmap_list.flush_beside()
 
     def _find_known(self, runs: list[StripeHeadRun], row: int, first: int, last: int) -> None:
         """Make runs of the heads of bytes [first, last) that the stripe cache holds something of, but for those in use.
@@ -273,6 +271,19 @@ class StripeHandler:
         if not self._waking:
             self._waking = True
             self._md_thread.add(self._handle_ready)
+        elif isinstance(self._md_thread, ParityWorkers):
+            self._md_thread.wake()
+
+    def _heads_ready(self, most: int) -> int:
+        """Count the heads of rows that are to be looked at, up to `most`; full stripes of a chunk are one."""
+        heads, everything = 0, (1 << self._layout.data_members) - 1
+        for row in self._ready:
+            for run in self._rows.get(row, ()):
+                if run.queued and not run.flush:
+                    heads += 1 if run.full == everything else self._heads(run)
+            if heads >= most:
+                break
+        return heads
 
     def _handle_ready(self) -> float:
         """Look at the rows on the list, as far as this pass goes; returns CPU time (s)."""
@@ -351,6 +362,9 @@ class StripeHandler:
     def _heads(self, run: StripeHeadRun) -> int:
         return (run.high - run.low) // self._head_bytes
 
+    def _heads_of(self, flight: Flight) -> int:
+        return (flight.high - flight.low) // self._head_bytes
+
     def _read_up(self, run: StripeHeadRun, plan: WritePlan) -> float:
         run.reading = True
         self.prereading += 1
@@ -391,12 +405,15 @@ class StripeHandler:
         parities = (members.p,) if members.q is None else (members.p, members.q)
         flight = Flight(run, plan.writes, run.take(), self._has_written, parities, self._has_written_part)
         flight.full = plan.mode == "full"
-        steps = sum([piece.steps for piece in flight.pieces])
+        steps, host = sum([piece.steps for piece in flight.pieces]), self._array.host
         for piece in flight.pieces:
             piece.steps = 0
+            if host is not None:
+                copied = min(piece.high, flight.high) - max(piece.low, flight.low)
+                host.has_copied(copied, piece.owner.request.issuer)
         passes = 1 if plan.mode == "full" and self._journal is None else heads
         if self._journal is None:
-            self._md_thread.add(partial(self._send_writes, flight, sync, passes))
+            self._md_thread.add(partial(self._send_writes, flight, sync, passes), passes)
         else:
             journal, blocks = self._journal, heads * (touched + self._layout.parities)
             logged = partial(self._logged, flight, sync=sync)
@@ -409,7 +426,8 @@ class StripeHandler:
     def _logged(self, flight: Flight, ticket: int, sync: int) -> None:
         """Data and parity are safe in the journal, so the members may be written."""
         flight.ticket = ticket
-        self._md_thread.add(partial(self._send_writes, flight, sync, (flight.high - flight.low) // self._head_bytes))
+        heads = self._heads_of(flight)
+        self._md_thread.add(partial(self._send_writes, flight, sync, heads), heads)
 
     def _send_writes(self, flight: Flight, sync: int, passes: int) -> float:
         """What was computed is written when the heads' turn has come again; returns CPU time (s)."""
@@ -428,17 +446,17 @@ class StripeHandler:
 
     def _has_written_part(self, flight: Flight, pieces: list[Piece]) -> None:
         """Parity and these data are on the members: the thread answers their writers."""
-        self._md_thread.add(lambda: self._answer_part(flight, pieces))
+        self._md_thread.add(lambda: self._answer_part(flight, pieces), self._heads_of(flight))
 
     def _answer_part(self, flight: Flight, pieces: list[Piece]) -> float:
         self._md_thread.then(lambda: self._answer(pieces))
-        heads = (flight.high - flight.low) // self._head_bytes
+        heads = self._heads_of(flight)
         self._md_thread.heads += heads
         return self._array.prices.stripe_s * heads
 
     def _has_written(self, flight: Flight) -> None:
         """The thread will answer the writers."""
-        self._md_thread.add(lambda: self._finish(flight))
+        self._md_thread.add(lambda: self._finish(flight), 1 if flight.full else self._heads_of(flight))
 
     def _finish(self, flight: Flight) -> float:
         row = flight.row
@@ -467,7 +485,7 @@ class StripeHandler:
             for callback in self._idle.pop(row, ()) if self._idle else ():
                 callback()
         self._md_thread.then(lambda: self._answer(flight.pieces))
-        heads = (flight.high - flight.low) // self._head_bytes
+        heads = self._heads_of(flight)
         self._md_thread.heads += heads
         return self._array.prices.stripe_s * heads
 

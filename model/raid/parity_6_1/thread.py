@@ -56,6 +56,8 @@ class ParityThread:
         The stream of its I/O.
     bitmap_list
         Heads for which the thread writes the bitmap before each pass; None without a bitmap.
+    flushing
+        Whether it sleeps until the bitmap is written.
     locks
         What it takes for each pass: the lock, the time (s) that it computes for each head meanwhile, and the cache
         lines that move for each head.
@@ -84,6 +86,7 @@ class ParityThread:
         "awake",
         "bitmap_list",
         "busy_s",
+        "flushing",
         "heads",
         "issuer",
         "locks",
@@ -121,10 +124,14 @@ class ParityThread:
         if host is not None:
             host.pays_for_commands(self.issuer)
         self.bitmap_list: BitmapList | None = None
+        self.flushing = False
         self.locks: list[tuple[Lock, float, int]] = []
 
-    def add(self, work: Callable[[], float]) -> None:
-        """Have `work` done in its turn; it calls :meth:`send` and :meth:`then`, and returns its CPU time (s)."""
+    def add(self, work: Callable[[], float], heads: int = 1) -> None:
+        """Have `work` done in its turn; it calls :meth:`send` and :meth:`then`, and returns its CPU time (s).
+
+        Workers are woken by the number of `heads` that it handles; a single thread ignores it.
+        """
         self._work.append(work)
         if not self.awake:
             self.wake()
@@ -136,15 +143,16 @@ class ParityThread:
         self._until = now + GIVE_WAY_S
         self._engine.call_at(now, self._begin)
 
-    def filled(self, heads: int) -> None:
-        """A program has found this number of heads for an I/O, and has put its blocks into them.
+    def filled(self, heads: int, issuer: int) -> None:
+        """Charge the thread of a stream: it has found these heads for an I/O, and has put its blocks into them.
 
-        It also has cloned the I/O to account for it (md_account_bio, since 5.14).
+        It also has cloned the I/O to account for it (md_account_bio, since 5.14). All of that is done inside the
+        submission (raid5_make_request).
         """
         if self._host is not None and self._share is not None:
             prices = self._host.prices
             seconds = prices.bio_s + prices.clone_s + heads * prices.head_s
-            self._host.cpu.interrupt(seconds)
+            self._host.pass_on(seconds, issuer)
             self._share.ran(-seconds)
 
     def send(self, slot: int, request: Request) -> None:
@@ -182,6 +190,7 @@ class ParityThread:
         self._engine.call_at(self._engine._now + seconds, self._run_on)
 
     def _run_on(self, _: Any) -> None:
+        self.flushing = False
         self._run(True)
 
     def _run(self, flushed: bool = False) -> None:
@@ -193,6 +202,7 @@ class ParityThread:
             if self.bitmap_list is not None and not flushed and self.bitmap_list.must_sleep():
                 if self._plugged and self._host is not None:
                     self._task_plug.flush()
+                self.flushing = True
                 self.bitmap_list.flush(self._bits_written)
                 return
             flushed = False
@@ -200,7 +210,7 @@ class ParityThread:
             self.heads = 0
             seconds = 0.0
             while self._work and self.heads < STRIPE_BATCH:
-                seconds += self._work.popleft()()
+                seconds += self._next_work()()
             if self._host is not None:
                 seconds += self._host.take_owed_s(self.issuer)
                 if self.locks:
@@ -214,6 +224,10 @@ class ParityThread:
             if not self._send_all():
                 return
         self._rest()
+
+    def _next_work(self) -> Callable[[], float]:
+        """Take the first piece of work off the list."""
+        return self._work.popleft()
 
     def _wait_for_locks(self, cores: int) -> float:
         """For how long (s) the pass waits for locks and holds them, if it has to wait."""

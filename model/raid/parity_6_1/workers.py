@@ -1,15 +1,18 @@
 """Several threads for the stripes of one parity array (md's group_thread_cnt).
 
-They take heads from one list, eight at a time, and compute on cores of their own at the same time. The first is woken
-by the first head; a further one for every eight heads that wait. Source: drivers/md/raid5.c
-since 3.12, raid5_wakeup_stripe_thread and raid5_do_work, with one group: a machine with one memory node. Neutral: they
-do not get into each other's way at the lock of the array's list, which many of them do.
+They and md's own thread take heads from one list, eight at a time, and compute on cores of their own at the same time.
+The first worker is woken by the first head, and a further one for every eight heads that wait. What members complete is
+put on the list by md's thread. So while that sleeps until the bitmap is written, only workers that are awake take it.
+Source: drivers/md/raid5.c since 3.12, raid5_wakeup_stripe_thread, raid5_do_work, raid5_release_stripe and raid5d (which
+handles heads of ANY_GROUP), with one group: a machine with one memory node. Neutral: they do not get into each other's
+way at the lock of the array's list, which many of them do. Simpler than md: neighboring heads that are handled alike
+stay with one worker, also where they are more than eight, and new heads wake md's thread, too.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.device import Device
@@ -32,9 +35,18 @@ class _Worker(ParityThread):
         self._group = group
         self._work = group.waiting
 
+    def _next_work(self) -> Callable[[], float]:
+        self._group.heads_waiting -= self._group.heads_of.popleft()
+        return super()._next_work()
+
     def _run(self, flushed: bool = False) -> None:
         self._group.current = self
         super()._run(flushed)
+
+    def _run_on(self, _: Any) -> None:
+        self.flushing = False
+        self._group.wake()
+        super()._run_on(None)
 
     def _go_on(self, _: Any = None) -> None:
         self._group.current = self
@@ -49,27 +61,32 @@ class ParityWorkers:
     engine, host, members, cache
         As of one thread.
     count
-        How many there are.
+        How many workers there are besides md's thread.
 
     Attributes
     ----------
     current
         The one that is at work.
-    waiting
-        What is to be done.
+    waiting, heads_of
+        What is to be done, and how many heads each piece of it handles.
+    heads_waiting
+        How many these are together.
     ready
-        The rows of heads that one piece of it takes, and another one the rest.
+        Counts the heads on the list of the stripe handler, up to a number: one piece of work takes the first of them,
+        and another one the rest.
     """
 
-    __slots__ = ("_workers", "current", "ready", "waiting")
+    __slots__ = ("_threads", "current", "heads_of", "heads_waiting", "ready", "waiting")
 
     def __init__(
         self, engine: Engine, host: Host | None, members: Sequence[Device], cache: StripeCache, count: int
     ) -> None:
         self.waiting: deque[Callable[[], float]] = deque()
-        self.ready: Sized = ()
-        self._workers = [_Worker(self, engine, host, members, cache) for _ in range(count)]
-        self.current = self._workers[0]
+        self.heads_of: deque[int] = deque()
+        self.heads_waiting = 0
+        self.ready: Callable[[int], int] = _none
+        self._threads = [_Worker(self, engine, host, members, cache) for _ in range(count + 1)]
+        self.current = self._threads[0]
 
     @property
     def heads(self) -> int:
@@ -88,19 +105,36 @@ class ParityWorkers:
     @property
     def threads(self) -> list[ParityThread]:
         """All of them."""
-        return [*self._workers]
+        return [*self._threads]
 
-    def add(self, work: Callable[[], float]) -> None:
+    def add(self, work: Callable[[], float], heads: int = 1) -> None:
         """See :meth:`ParityThread.add`."""
         self.waiting.append(work)
-        wanted = max(1, (len(self.waiting) + len(self.ready)) // STRIPE_BATCH)
-        awake = sum([worker.awake for worker in self._workers])
-        if awake < wanted and awake < len(self._workers):
-            next(worker for worker in self._workers if not worker.awake).wake()
+        self.heads_of.append(heads)
+        self.heads_waiting += heads
+        self.wake()
 
-    def filled(self, heads: int) -> None:
+    def wake(self) -> None:
+        """Wake md's thread and the first worker, and a further one for every eight heads that wait."""
+        thread = self._threads[0]
+        if thread.flushing:
+            return
+        if not thread.awake:
+            thread.wake()
+        asleep = [worker for worker in self._threads[1:] if not worker.awake]
+        if not asleep:
+            return
+        if asleep[0] is self._threads[1]:
+            asleep[0].wake()
+            del asleep[0]
+        most = (len(asleep) + 1) * STRIPE_BATCH
+        heads = self.heads_waiting + self.ready(most - self.heads_waiting)
+        for worker in asleep[: max(0, heads // STRIPE_BATCH - 1)]:
+            worker.wake()
+
+    def filled(self, heads: int, issuer: int) -> None:
         """See :meth:`ParityThread.filled`."""
-        self.current.filled(heads)
+        self.current.filled(heads, issuer)
 
     def send(self, slot: int, request: Request) -> None:
         """See :meth:`ParityThread.send`."""
@@ -109,3 +143,7 @@ class ParityWorkers:
     def then(self, callback: Callable[[], None]) -> None:
         """See :meth:`ParityThread.then`."""
         self.current.then(callback)
+
+
+def _none(_: int) -> int:
+    return 0

@@ -56,19 +56,20 @@ workload: {{kind: load}}
         ("raid1", 2, "randwrite", 6),
         ("raid5", 3, "randread", 2),
         ("raid6", 4, "randread", 2),
+        ("raid5", 3, "randwrite", 5.4),
     ],
 )
 def test_a_thread_pays_for_what_md_does_with_its_io(level: str, count: int, rw: str, passed_us: float) -> None:
     """Protects slat, system time, and the rate of one job on many cores: md passes on an I/O (2 us) or clones it for
-    each mirror (3 us) inside the submission, also where a read goes past the stripe cache. Counter-test: a job on a
-    drive pays for its own I/O alone.
+    each mirror (3 us) inside the submission, also where a read goes past the stripe cache. A write to RAID 5 passes it
+    on, clones it, and finds a stripe head (0.4 us). Counter-test: a job on a drive pays for its own I/O alone.
     """
     job = f"[a] filename=/dev/{{on}} rw={rw} bs=4k direct=1 ioengine=libaio iodepth={{depth}} number_ios=400 size=1g"
     machine = ARRAY.format(level=level, count=count, bio="2us")
     for depth in (1, 32):
         found = (only(job.format(on=on, depth=depth), machine) for on in ("md0", "disk0"))
         array, drive = (each.directions[rw.removeprefix("rand")] for each in found)
-        assert array.slat.mean - drive.slat.mean == pytest.approx(passed_us * 1e-6, rel=0.05)
+        assert array.slat.mean - drive.slat.mean == pytest.approx(passed_us * 1e-6, rel=0.06)  # with waits for locks
         assert array.lat.mean == pytest.approx(array.slat.mean + array.clat.mean, abs=2e-9)
     assert array.lat.mean > 1.3 * drive.lat.mean  # of the thread that has no time left
 

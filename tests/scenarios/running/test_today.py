@@ -151,7 +151,8 @@ def test_a_cipher_without_instructions_is_what_limits() -> None:
 def test_stripes_are_handled_by_as_many_threads_as_are_asked_for() -> None:
     """Protects group_thread_cnt's way into the array, the names under which threads are shown, and what would help."""
     four = scenario(arrays={"md0": {**RAID5["md0"], "group_thread_cnt": 4}}, workload={**LOAD, "targets": ["md0"]})
-    assert len(BuiltMachine(four).threads) == 4
+    workers = [f"md0_raid5 worker {number}" for number in range(4)]
+    assert list(BuiltMachine(four).threads) == ["md0_raid5", *workers]
     one = scenario(arrays=RAID5, workload={**LOAD, "targets": ["md0"]})
     assert list(BuiltMachine(one).threads) == ["md0_raid5"]
     busy = [Usage("md0_raid5", THREAD, 0.99)]
