@@ -86,7 +86,9 @@ def nearest_controller(found: FoundController, drives: int, levels: set[str]) ->
     """
     product = found.product.value if found.product is not None else ""
     numbers = set(re.findall(r"\w*\d{3,}\w*", product))
-    name = next((each for each in controller_names() if numbers & set(each.split("-"))), "LSI-9260-8i")
+    made = [each for each in controller_names() if each.startswith(_MAKERS) and product.startswith(each.split("-")[0])]
+    names = [each for each in controller_names() if numbers & set(each.split("-"))] or made
+    name = names[0] if names else "LSI-9260-8i"
     entry = controller(name)
     exact = bool(numbers & set(name.split("-")))
     overrides: dict[str, Any] = {}
@@ -117,6 +119,8 @@ def nearest_controller(found: FoundController, drives: int, levels: set[str]) ->
     return name, overrides, why
 
 
+_MAKERS = ("Adaptec", "3ware")
+"""Whose controllers have firmware of their own: one of them is nearer than MegaRAID."""
 _USED_SHARE = 397 / 512
 """Of the memory on a MegaRAID board the firmware keeps so much as cache (LSI-9260-8i in the catalogue)."""
 _PORTS = {

@@ -13,7 +13,20 @@ from ...scenarios.documents.document import document_from
 from ..formats import mdstat as mdstat_format
 from .scenario_document import scenario
 from .selection import select
-from .tools import disk_lists, lsblk, mdadm, mdstat, megacli, not_read, proc_files, smartctl, ssacli, storcli
+from .tools import (
+    arcconf,
+    disk_lists,
+    lsblk,
+    mdadm,
+    mdstat,
+    megacli,
+    not_read,
+    proc_files,
+    smartctl,
+    ssacli,
+    storcli,
+    tw_cli,
+)
 from .tools.findings import Findings
 from .tools.hardware import connect
 from .tools.outputs import MOST_CHARACTERS, Output, between, outputs
@@ -22,6 +35,8 @@ _READERS: dict[str, Callable[[Output], Findings]] = {
     "storcli": storcli.read,
     "megacli": megacli.read,
     "ssacli": ssacli.read,
+    "arcconf": arcconf.read,
+    "tw_cli": tw_cli.read,
     "mdadm": mdadm.read,
     "mdstat": mdstat.read,
     "lsblk": lsblk.read,

@@ -73,18 +73,6 @@ _OUTPUTS = tuple(
             "it tells volumes, and not the drives below them",
             "lsblk, and /proc/mdstat",
         ),
-        (
-            r"//\S+> |Unit\s+UnitType\s+Status\b",
-            "tw_cli",
-            "controllers of 3ware are not in the catalogue",
-            "storcli or megacli; or a scenario with the nearest controller, written by hand",
-        ),
-        (
-            r"Controllers found: \d|Controller information\s*$",
-            "arcconf",
-            "controllers of Adaptec are not in the catalogue",
-            "storcli or megacli; or a scenario with the nearest controller, written by hand",
-        ),
         (r"\s*Timing (?:buffered disk|cached) reads:", "hdparm -t", "it is a measurement", "raidsim parse"),
         (r"Linux \S+ \(\S+\)\s.*\(\d+ CPU\)", "iostat", "it is a measurement", "raidsim parse"),
         (r"\S.*: \(g=\d+\): rw=\w+, ", "fio", "it is a measurement", "raidsim parse"),

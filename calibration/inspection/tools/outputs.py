@@ -60,6 +60,8 @@ KINDS = {
     "storcli": "storcli or perccli, with and without J",
     "megacli": "megacli -LDInfo, -PDList, -LdPdInfo, -AdpAllInfo or -AdpBbuCmd",
     "ssacli": "ssacli (hpssacli, hpacucli) ctrl all show config",
+    "arcconf": "arcconf getconfig",
+    "tw_cli": "tw_cli /c0 show",
     "disks": "nvme list or fdisk -l",
     "cpuinfo": "/proc/cpuinfo",
     "meminfo": "/proc/meminfo",
@@ -74,6 +76,9 @@ _STARTS = {
     r'|(?:NAME|KNAME)="[^"]*" \S+="',
     "storcli": r"(?:CLI Version|Controller) = \S",
     "ssacli": r"(?:HPE? )?(?:Dynamic )?Smart (?:Array|HBA) \S+.* in Slot \S+",
+    "arcconf": r"Controllers found: \d|(?:Controller|Logical [Dd]evice|Physical Device) information\s*$"
+    r"|Logical [Dd]evice number \d",
+    "tw_cli": r"//\S+> |Unit +UnitType +Status\b|V?Port +Status +Unit\b|Ctl +Model +",
     "disks": r"Node +(?:Generic +)?SN +Model\b|Disk /dev/\S+: \d.*\b\d+ bytes\b",
     "megacli": r"Adapter #?\d+\b|BBU status for Adapter: \d+",
     "cpuinfo": r"processor\s*:\s*\d+\s*$",
@@ -103,7 +108,8 @@ _JSON_KINDS = {
 _OBJECT = re.compile(rf'\{{\s*"(?:{"|".join(_JSON_KINDS)})"\s*:')
 _TEXT_QUOTE = re.compile(r'(?<!\\)"')
 _CONTINUES = {
-    kind: (kind,) for kind in ("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk")
+    kind: (kind,)
+    for kind in ("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk", "arcconf", "tw_cli")
 }
 """Kinds of which a second beginning is a part of the first output."""
 _TABLE_LINE = {

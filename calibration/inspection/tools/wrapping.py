@@ -24,8 +24,8 @@ _STORCLI_RULE = re.compile(r"-{5,}$")
 
 
 def _by_key(line: str, rest: str) -> str | None:
-    """Keys with values: a line without a key goes on with a long one."""
-    return " " if not _KEY.match(rest) and breaks(line, rest) else None
+    """Keys with values: a line without a key, and without an indent, goes on with a long one."""
+    return " " if not rest[:1].isspace() and not _KEY.match(rest) and breaks(line, rest) else None
 
 
 def _mdadm(line: str, rest: str) -> str | None:
@@ -44,6 +44,14 @@ def _ssacli(line: str, rest: str) -> str | None:
     if line.count("(") > line.count(")"):
         return " "
     return None if _SSACLI_LINE.match(rest) or _KEY.match(rest) else _by_key(line, rest)
+
+
+def _arcconf(line: str, rest: str) -> str | None:
+    """A line without an indent that is neither a heading nor a rule goes on with a key and its value."""
+    if line.count("(") > line.count(")"):
+        return " "
+    own = rest[:1].isspace() or rest.startswith(("---", "Controller", "Logical", "Physical", "Command", "Connector"))
+    return " " if " : " in line and not own and " : " not in rest and breaks(line, rest) else None
 
 
 def _lists(line: str, rest: str) -> str | None:
@@ -80,6 +88,7 @@ JOINTS: dict[str, Joint] = {
     "smartctl": _by_key,
     "megacli": _by_key,
     "ssacli": _ssacli,
+    "arcconf": _arcconf,
     "disks": _lists,
     "lsblk": _pairs,
     "cpuinfo": _cpuinfo,
