@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 from ...model.core.errors import InputError
 from ...scenarios.documents.document import document_from
 from ..formats import mdstat as mdstat_format
+from .chosen import Selection
+from .commented_yaml import Mapping
+from .refusal import blamed
 from .scenario_document import scenario
 from .selection import select
 from .tools import (
@@ -120,13 +123,9 @@ def inspect(sources: Sequence[Source], name: str, ignore_solid_state: bool = Fal
             if output.kind == kind:
                 found.add(read(output))
     connect(found)
-    selection = select(found, ignore_solid_state)
-    top, notes = scenario(found, selection, name)
-    remarks = top.remarks()
     names = list(dict.fromkeys(source.name for source in sources))
-    lines = textwrap.wrap(f"Made by raidsim inspect from {', '.join(names)}.", _WIDTH, break_on_hyphens=False)
-    text = "".join(f"# {line}\n" for line in lines) + top.text(_in_short(names))
-    document_from(text, name).spec()
+    selection, top, notes, text = _checked(found, names, name, ignore_solid_state)
+    remarks = top.remarks()
     return Inspection(
         text,
         top.plain(),
@@ -134,6 +133,28 @@ def inspect(sources: Sequence[Source], name: str, ignore_solid_state: bool = Fal
         [{"path": path, "value": value, "why": entry.assumed} for path, value, entry in remarks if entry.assumed],
         list(dict.fromkeys([*selection.notes, *notes])),
     )
+
+
+def _checked(
+    found: Findings, names: Sequence[str], name: str, ignore_solid_state: bool
+) -> tuple[Selection, Mapping, list[str], str]:
+    """The scenario, without the arrays and drives that its own check refuses."""
+    refused: dict[str, str] = {}
+    lines = textwrap.wrap(f"Made by raidsim inspect from {', '.join(names)}.", _WIDTH, break_on_hyphens=False)
+    while True:
+        selection = select(found, ignore_solid_state, refused, f"{names[0]}:1")
+        top, notes = scenario(found, selection, name)
+        text = "".join(f"# {line}\n" for line in lines) + top.text(_in_short(names))
+        try:
+            document_from(text, name).spec()
+        except InputError as error:
+            wrong = blamed(error, selection)
+            if wrong is None or wrong[0] in refused:
+                said = f"found a machine that cannot be simulated ({error.found.removeprefix('found ')})"
+                raise InputError(f"{names[0]}:1", said, error.expected) from None
+            refused[wrong[0]] = wrong[1]
+            continue
+        return selection, top, notes, text
 
 
 def _in_short(names: Sequence[str]) -> dict[str, str]:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from ...model.core.errors import InputError
 from ...model.drives.catalogue import drive as catalogue_drive
 from ...model.files.quantities import format_size
 from ...model.layouts import ALGORITHMS, LEVELS
 from ...scenarios.description.arrays import ArraySpec
 from .chosen import Chosen, Selection
 from .drive_match import Match, match
+from .refusal import listed, nothing_left
 from .slices import bytes_needed, is_on_partitions, member_bytes, slices
 from .solid_state_match import match_solid_state
 from .tools.findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
@@ -30,10 +30,11 @@ _VIRTUAL = ("vd", "xvd")
 _ONLY_SCSI = ("2.0", "2.2", "2.4")
 """Kernels whose disks sda, sdb ... are SCSI disks."""
 _PART_USED = 0.9
-_MOST_LISTED = 6
 
 
-def select(found: Findings, ignore_solid_state: bool) -> Selection:
+def select(
+    found: Findings, ignore_solid_state: bool, refused: Mapping[str, str] | None = None, where: str = "inspect"
+) -> Selection:
     """Choose.
 
     Parameters
@@ -42,18 +43,24 @@ def select(found: Findings, ignore_solid_state: bool) -> Selection:
         Everything that was found.
     ignore_solid_state
         Leave out arrays of drives without moving parts.
+    refused
+        Why arrays and drives cannot be simulated, by name.
+    where
+        The first output.
 
     Raises
     ------
     InputError
         If nothing is left to simulate.
     """
-    return _Selecting(found, ignore_solid_state).result()
+    return _Selecting(found, ignore_solid_state, refused or {}, where).result()
 
 
 class _Selecting:
-    def __init__(self, found: Findings, ignore_solid_state: bool) -> None:
+    def __init__(self, found: Findings, ignore_solid_state: bool, refused: Mapping[str, str], where: str) -> None:
         self.found = found
+        self.refused = refused
+        self.where = where
         self.ignore = ignore_solid_state
         self.selection = Selection(notes=list(found.notes))
         self.shown = {each.shown_as: name for name, each in found.arrays.items() if each.shown_as is not None}
@@ -79,14 +86,15 @@ class _Selecting:
             self.selection.notes += [note for note in self.found.arrays[name].notes if note not in self.selection.notes]
         self._other_drives()
         if not self.selection.drives:
-            self._nothing_left()
+            solid = [name for name in self.found.drives if self._solid(name)] if self.ignore else []
+            raise nothing_left(self.found, self.selection, solid, self.where)
         return self.selection
 
     def _note(self, text: str) -> None:
         self.selection.notes.append(text)
 
     def _left_out(self, array: FoundArray) -> bool:
-        reason = array.reason
+        reason = array.reason or self.refused.get(array.name)
         level = array.level.value if array.level is not None else None
         if level in LEVELS and len(ALGORITHMS.get(level, ())) < 2:
             array.algorithm = None  # md prints one that it does not use
@@ -97,7 +105,7 @@ class _Selecting:
         elif reason is None and not array.members:
             reason = "nothing tells its members"
         elif reason is None and not any(member.device for member in array.members):
-            told = f"its members are not described, only {_listed(sorted(array.devices))}"
+            told = f"its members are not described, only {listed(sorted(array.devices))}"
             if array.journal is not None and array.devices == {array.journal.value}:
                 told = f"only its journal ({array.journal.value}) is described"
             reason = f"{told}; give mdadm --examine of its members too, or /proc/mdstat"
@@ -132,7 +140,7 @@ class _Selecting:
         for array in list(candidates) if self.ignore else ():
             solid = sorted({each for each in map(self._device, array.devices) if self._solid(each)})
             if solid:
-                self._note(f"{array.name} is left out: {_listed(solid)} have no moving parts")
+                self._note(f"{array.name} is left out: {listed(solid)} have no moving parts")
                 candidates.remove(array)
 
     def _by_name(self, drive: FoundDrive) -> None:
@@ -149,6 +157,8 @@ class _Selecting:
 
     def _matched(self, drive: FoundDrive, needed: int | None) -> Match | str:
         """The catalogue's drive for one, or why there is none."""
+        if drive.name in self.refused:
+            return self.refused[drive.name]
         return match_solid_state(drive, needed) if self._solid(drive.name) else match(drive, needed)
 
     def _is_on_partitions(self, array: FoundArray) -> bool:
@@ -156,8 +166,9 @@ class _Selecting:
 
     def _shares(self, array: FoundArray, names: list[str]) -> bool:
         """Whether an array can be on other partitions of drives that larger arrays use."""
-        spares = [self._device(each) for each in array.spares]
-        every = [*names, *spares]
+        every = [*names, *(self._device(each) for each in array.spares)]
+        if any(array.devices & chosen.found.devices for chosen in self.selection.arrays.values()):
+            return False
         users = [self.selection.arrays.get(self.users[name]) for name in every if name in self.users]
         fits = bool(users) and all(user is not None and self._is_on_partitions(user.found) for user in users)
         return fits and len(set(every)) == len(every) and self._is_on_partitions(array)
@@ -166,7 +177,7 @@ class _Selecting:
         """Take an array that shares its drives."""
         known = LEVELS[chosen.found.level.value] if chosen.found.level is not None else None
         if chosen.spares and (known is None or not known.spares):
-            self._note(f"{chosen.found.name}: {_listed(chosen.spares)} cannot wait as a spare here; left out")
+            self._note(f"{chosen.found.name}: {listed(chosen.spares)} cannot wait as a spare here; left out")
             chosen.spares = []
         self.selection.arrays[chosen.found.name] = chosen
         every = [*names, *chosen.spares]
@@ -185,7 +196,7 @@ class _Selecting:
             for chosen in arrays:
                 name = chosen.found.name
                 if any(self.users.get(drive) != name for drive, _, _ in chosen.partitions):
-                    self._note(f"{name} is left out: its partitions do not fit on {_listed(over)}")
+                    self._note(f"{name} is left out: its partitions do not fit on {listed(over)}")
                     self._forget(name)
             arrays, found = [], {}
         self.selection.volumes = found
@@ -196,6 +207,8 @@ class _Selecting:
         self.selection.notes += self.part_used.values()
 
     def _capacity(self, name: str) -> int:
+        if name in self.found.arrays:
+            return self.found.arrays[name].bytes
         matched = self.selection.drives[name]
         return catalogue_drive(matched.model).with_values(**matched.overrides).capacity
 
@@ -244,7 +257,7 @@ class _Selecting:
             self.users[name] = array.name
         self._match(chosen, names, extra)
         if array.stray:
-            self._note(f"{array.name}: {_listed(sorted(array.stray))} failed and are in no slot any more; left out")
+            self._note(f"{array.name}: {listed(sorted(array.stray))} failed and are in no slot any more; left out")
 
     def _taken(self, names: list[str]) -> str | None:
         twice = next((name for name, times in Counter(names).items() if times > 1), None)
@@ -252,7 +265,7 @@ class _Selecting:
             return f"two of its members are on {twice}"
         used = sorted({self.users[name] for name in names if name in self.users})
         rule = "arrays share a drive only on partitions of known size"
-        return f"its drives are in {_listed(used)} too, and {rule}" if used else None
+        return f"its drives are in {listed(used)} too, and {rule}" if used else None
 
     def _spare(self, name: str, chosen: Chosen) -> bool:
         """Whether a spare or journal can be used; drives only, that nothing else uses."""
@@ -301,12 +314,16 @@ class _Selecting:
                 short.append(name)
         if short and used is not None:
             part = f"{chosen.found.name} uses {format_size(used)} of each drive"
-            self.part_used[chosen.found.name] = f"{part}; the scenario gives it all of {_listed(short)}"
+            self.part_used[chosen.found.name] = f"{part}; the scenario gives it all of {listed(short)}"
         like = next((name for name in own if name in self.selection.drives), None)
         for name, member in chosen.members:
             if member.device is None and like is not None:
                 self.selection.drives[name] = self.selection.drives[like]
                 self.selection.copies[name] = like
+            elif member.device is None:
+                self._note(f"{chosen.found.name} is left out: nothing tells what its missing members are")
+                self._forget(chosen.found.name)
+                return
 
     def _forget(self, name: str) -> None:
         """Take an array out again, with the drives that only it has."""
@@ -337,10 +354,10 @@ class _Selecting:
         solid, loose, bare = [], [], []
         own = {each.model.value for each in self.found.drives.values() if each.seat is None and each.model is not None}
         behind = [name for name, drive in self.found.drives.items() if drive.seat is not None and not drive.passed]
-        listed = {device for array in self.found.arrays.values() for device in map(self._device, array.devices)}
+        in_arrays = {device for array in self.found.arrays.values() for device in map(self._device, array.devices)}
         for name, drive in self.found.drives.items():
             disk = self._device(name)
-            known = disk in self.users or disk in self.found.arrays or disk in listed or disk != name
+            known = disk in self.users or disk in self.found.arrays or disk in in_arrays or disk != name
             numbered = drive.device_id is not None and bool(self.found.controllers)
             if known or name in behind or (numbered and not drive.passed):
                 continue
@@ -362,37 +379,17 @@ class _Selecting:
             else:
                 bare.append(name)
         if solid:
-            self._note(f"{_listed(solid)}: no moving parts, and in no array; left out")
+            self._note(f"{listed(solid)}: no moving parts, and in no array; left out")
         if loose:
-            self._note(f"{_listed(loose)}: not disks of this machine's own, or shown by a RAID controller; left out")
+            self._note(f"{listed(loose)}: not disks of this machine's own, or shown by a RAID controller; left out")
         if bare:
-            self._note(
-                f"{_listed(bare)}: nothing tells size or model; left out (lsblk -b -o NAME,SIZE,ROTA,MODEL does)"
-            )
+            self._note(f"{listed(bare)}: nothing tells size or model; left out (lsblk -b -o NAME,SIZE,ROTA,MODEL does)")
         free = [name for name in behind if name not in self.users]
         if free:
-            self._note(f"{_listed(free)}: behind a controller, and in no array that is simulated; left out")
-
-    def _nothing_left(self) -> None:
-        solid = [name for name in self.found.drives if self._solid(name)]
-        places = [array.where for array in self.found.arrays.values()]
-        places += [drive.where for drive in self.found.drives.values()]
-        where = places[0] if places else "inspect"
-        found = "found nothing to simulate"
-        if solid and self.ignore:
-            found = f"found only drives without moving parts: {_listed(solid)}"
-        elif self.selection.notes:
-            found += f" ({'; '.join(self.selection.notes[:3])})"
-        raise InputError(where, found, "expected: an array or a drive, with its level, members and sizes")
+            self._note(f"{listed(free)}: behind a controller, and in no array that is simulated; left out")
 
 
 def _only_member(array: FoundArray) -> str | None:
     """The device of a mirror that has no other member; None if it is no such mirror."""
     mirror = array.level is not None and array.level.value == "raid1" and array.controller is None
     return array.members[0].device if mirror and len(array.members) == 1 else None
-
-
-def _listed(names: Iterable[str]) -> str:
-    all_names = list(names)
-    more = len(all_names) - _MOST_LISTED
-    return ", ".join(all_names) if more <= 0 else f"{', '.join(all_names[:_MOST_LISTED])} and {more} more"

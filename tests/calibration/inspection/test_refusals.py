@@ -10,10 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from raidsim.calibration.inspection.chosen import Chosen, Selection
+from raidsim.calibration.inspection.drive_match import Match
 from raidsim.calibration.inspection.inspection import Inspection, Source, inspect, read_source
+from raidsim.calibration.inspection.refusal import blamed
+from raidsim.calibration.inspection.tools.findings import FoundArray, FoundMember
 from raidsim.calibration.inspection.tools.outputs import MOST_CHARACTERS, MOST_OUTPUTS
 from raidsim.model.core.errors import InputError
 from raidsim.tests.calibration.inspection import mdstat_texts
+from raidsim.tests.calibration.inspection.machines import ARRAYS, DRIVES, Machine, machines
 
 SAMPLES = Path(__file__).with_name("samples")
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in sorted(SAMPLES.iterdir())}
@@ -22,11 +27,14 @@ TEXTS |= {f"mdstat-{name}": mdstat_texts.text(array) for name, array in mdstat_t
 
 
 def made_or_refused(text: str) -> Inspection | None:
-    """The scenario of a text; None if it is refused, as it may be. Any other error goes on."""
+    """The scenario of a text; None if it is refused, with a place in the text. Any other error goes on."""
     try:
         return inspect([Source("x", text)], "x", ignore_solid_state=True)
-    except InputError:
-        return None
+    except InputError as error:
+        refused = error
+    assert re.match(r"x(:\d+){0,2}$", refused.place), refused
+    assert "field " not in str(refused), refused
+    return None
 
 
 @pytest.mark.parametrize(
@@ -139,6 +147,34 @@ def test_damaged_outputs_are_refused_or_made_into_what_loads(data: st.DataObject
         )
         text = text[:start] + put + text[end:]
     made_or_refused(text)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(machine=machines(), other=machines(), data=st.data())
+def test_no_error_is_about_a_file_that_nobody_wrote(machine: Machine, other: Machine, data: st.DataObject) -> None:
+    """Protects partial pastes, and those of two machines: an error names a line of the paste, never a field of ours."""
+    first, second = (data.draw(st.sampled_from([*ARRAYS, *DRIVES]))(each) for each in (machine, other))
+    lines = f"{first}\n{second}".split("\n")
+    start = data.draw(st.integers(0, len(lines) - 1))
+    part = lines[start : start + data.draw(st.integers(1, len(lines)))]
+    lost = data.draw(st.sets(st.integers(0, len(part) - 1), max_size=3))
+    made_or_refused("\n".join(line for number, line in enumerate(part) if number not in lost) or "x")
+
+
+def test_what_the_scenario_refuses_is_said_of_the_array() -> None:
+    """Protects from an error in raidsim's own file: the array or drive of the output is left out, with the reason."""
+    chosen = Chosen(FoundArray("md0", "x:2", 3), [("sda", FoundMember("sda", "in use", "x:2"))], ["sdb"])
+    selection = Selection(arrays={"md0": chosen}, drives={"sdc": Match("WD800JB", {}, "")})
+    for field, name in (("arrays.md0.members", "md0"), ("volumes.sda.on", "md0"), ("machine.drives.sdc.model", "sdc")):
+        blame = blamed(InputError(f"x:9: field {field}", "found 7", "expected: 8"), selection)
+        assert blame == (name, "7; expected: 8")
+    assert blamed(InputError("x:9: field kernel", "found 7", "expected: 8"), selection) is None
+
+
+def test_nothing_to_simulate_asks_for_what_tells_it() -> None:
+    """Protects from a dead end: the commands whose output would do are named."""
+    with pytest.raises(InputError, match=r"x:1: found nothing to simulate; .* as /proc/mdstat, mdadm .* lsblk"):
+        inspect([Source("x", "MemTotal: 100 kB\n")], "x")
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
