@@ -47,6 +47,8 @@ _READERS: dict[str, Callable[[Output], Findings]] = {
     "disks": disk_lists.read,
     "cpuinfo": proc_files.cpuinfo,
     "meminfo": proc_files.meminfo,
+    "lscpu": proc_files.lscpu,
+    "free": proc_files.free,
     "uname": proc_files.uname,
 }
 """By kind, in the order in which they are believed."""

@@ -65,6 +65,8 @@ KINDS = {
     "disks": "nvme list or fdisk -l",
     "cpuinfo": "/proc/cpuinfo",
     "meminfo": "/proc/meminfo",
+    "lscpu": "lscpu",
+    "free": "free",
     "uname": "uname -a, -sr or -r",
 }
 """What can be read, and what prints it."""
@@ -79,10 +81,13 @@ _STARTS = {
     "arcconf": r"Controllers found: \d|(?:Controller|Logical [Dd]evice|Physical Device) information\s*$"
     r"|Logical [Dd]evice number \d",
     "tw_cli": r"//\S+> |Unit +UnitType +Status\b|V?Port +Status +Unit\b|Ctl +Model +",
-    "disks": r"Node +(?:Generic +)?SN +Model\b|Disk /dev/\S+: \d.*\b\d+ bytes\b",
+    "disks": r"Node +(?:Generic +)?SN +Model\b"
+    r"|(?:Disk|Festplatte|Disque) /dev/\S+ ?: \d.*\b\d+ (?:bytes|Bytes|octets)\b",
     "megacli": r"Adapter #?\d+\b|BBU status for Adapter: \d+",
     "cpuinfo": r"processor\s*:\s*\d+\s*$",
     "meminfo": r"MemTotal:\s*\d+ kB",
+    "lscpu": r"(?:Architecture|Architektur) *: +\w",
+    "free": r"\s*(?:total|gesamt)\s+(?:used|benutzt|utilisé)\s+(?:free|frei|libre)\b",
     "smartctl": r"smartctl (?:version )?\d+\.\d+ ",
     "uname": r"Linux (?:\S+ |version )?\d+\.\d+|FreeBSD \S*\s?\d+\.\d+",
 }
@@ -114,7 +119,10 @@ _CONTINUES = {
 """Kinds of which a second beginning is a part of the first output."""
 _TABLE_LINE = {
     "lsblk": re.compile(r'[\s|`+├└│─-]*[\w!./:+-]{1,100}(?:\s|$)|(?:NAME|KNAME)="'),
-    "disks": re.compile(r"/dev/|-{4}|Disk|Units|Unit |Sector size|I/O size|Device\b|\s|\d+ heads|$"),
+    "disks": re.compile(
+        r"/dev/|-{4}|Dis[kq]|Festplatte|Modèle|Einheit|Sektor|E/A|Gerät|Périph|Unit|Sector size|I/O size|Device\b"
+        r"|\s|\d+ heads|$"
+    ),
 }
 """What a line below the first one of a table is; another one ends the table, and so does an empty one of lsblk's."""
 _MDSTAT_LINE = re.compile(
