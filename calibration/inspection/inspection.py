@@ -19,6 +19,7 @@ from .selection import select
 from .tools import (
     arcconf,
     disk_lists,
+    identify,
     lsblk,
     mdadm,
     mdstat,
@@ -44,6 +45,9 @@ _READERS: dict[str, Callable[[Output], Findings]] = {
     "mdstat": mdstat.read,
     "lsblk": lsblk.read,
     "smartctl": smartctl.read,
+    "hdparm": identify.hdparm,
+    "nvme": identify.nvme_list,
+    "id_ctrl": identify.id_ctrl,
     "disks": disk_lists.read,
     "cpuinfo": proc_files.cpuinfo,
     "meminfo": proc_files.meminfo,

@@ -65,6 +65,9 @@ KINDS = {
     "disks": "nvme list or fdisk -l",
     "cpuinfo": "/proc/cpuinfo",
     "meminfo": "/proc/meminfo",
+    "nvme": "nvme list -o json",
+    "id_ctrl": "nvme id-ctrl",
+    "hdparm": "hdparm -I",
     "lscpu": "lscpu",
     "free": "free",
     "uname": "uname -a, -sr or -r",
@@ -86,6 +89,7 @@ _STARTS = {
     "megacli": r"Adapter #?\d+\b|BBU status for Adapter: \d+",
     "cpuinfo": r"processor\s*:\s*\d+\s*$",
     "meminfo": r"MemTotal:\s*\d+ kB",
+    "id_ctrl": r"NVME Identify Controller:",
     "lscpu": r"(?:Architecture|Architektur) *: +\w",
     "free": r"\s*(?:total|gesamt)\s+(?:used|benutzt|utilisé)\s+(?:free|frei|libre)\b",
     "smartctl": r"smartctl (?:version )?\d+\.\d+ ",
@@ -94,6 +98,8 @@ _STARTS = {
 _START = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _STARTS.items()), re.ASCII)
 _DEVICE_NEXT = re.compile(r"\s+(?:Version|Magic|MBR Magic|Container|Raid Level)\s*:")
 """mdadm's first line below the name of a device; that of a volume with external metadata has no version."""
+_ATA_NEXT = re.compile(r"(?:CompactFlash )?ATA device")
+"""hdparm's."""
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?(?:[-.+]\w[\w.+~-]*|)\s*$", re.ASCII)
 _UNAME = re.compile(r"(?:^|[#$>%]\s*)(?:sudo\s+)?uname\s+-\w*r\w*\s*$", re.ASCII)
 _COMMAND = re.compile(
@@ -109,12 +115,16 @@ _JSON_KINDS = {
     "smartctl": "smartctl",
     "json_format_version": "smartctl",
     "Controllers": "storcli",
+    "Devices": "nvme",
 }
 _OBJECT = re.compile(rf'\{{\s*"(?:{"|".join(_JSON_KINDS)})"\s*:')
 _TEXT_QUOTE = re.compile(r'(?<!\\)"')
 _CONTINUES = {
     kind: (kind,)
-    for kind in ("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk", "arcconf", "tw_cli")
+    for kind in (
+        *("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk", "arcconf", "tw_cli"),
+        "hdparm",
+    )
 }
 """Kinds of which a second beginning is a part of the first output."""
 _TABLE_LINE = {
@@ -233,7 +243,7 @@ def _kind(lines: ReportText, number: int) -> str | None:
     if match is None or match.lastgroup is None:
         return "uname" if _RELEASE.match(line) and _alone(lines, number) else None
     if match.lastgroup == "mdadm" and line.startswith("/dev") and not _DEVICE_NEXT.match(lines.line(number + 1)):
-        return None
+        return "hdparm" if _ATA_NEXT.match(beginning(lines, number)[len(line) :]) else None
     return match.lastgroup
 
 

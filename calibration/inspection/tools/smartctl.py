@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from .findings import Fact, Findings, FoundDrive, Interface, fact, place
+from .identify import namespace
 from .output_text import LARGEST, Line, bounded, inner, key_lines, link_rates, rate_of, said, slower_link
 from .outputs import Output
 
@@ -45,7 +46,7 @@ def read(output: Output) -> Findings:
         message = _message(output)
         found.notes.append(f"{place(name)}: smartctl says nothing of {name.text}{message}")
         return found
-    known = name.text.rsplit("/", 1)[-1] if behind is None else f"megaraid{behind[1]}"
+    known = namespace(name.text.rsplit("/", 1)[-1]) if behind is None else f"megaraid{behind[1]}"
     drive = FoundDrive(known, place(name))
     if behind is not None:
         drive.device_id = int(behind[1])
@@ -83,7 +84,7 @@ def _from_text(output: Output) -> Findings:
     if behind is not None:
         name = f"megaraid{behind[1]}"
     elif device is not None:
-        name = device[1].rsplit("/", 1)[-1]
+        name = namespace(device[1].rsplit("/", 1)[-1])
     elif _is_alone(output):
         name = _FILE_NAME.sub("-", Path(text.name).stem).strip("-") or "disk"
         found.notes.append(f"{where}: no command before it tells which disk this is of; it is called {name}")
