@@ -183,6 +183,19 @@ def large_reads_stall(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SolidState, "_start", slow)
 
 
+def a_read_gets_lost(patch: pytest.MonkeyPatch) -> None:
+    """Every tenth command of a drive is never complete."""
+    submit = SolidState.submit
+    seen = [0]
+
+    def losing(self: SolidState, request: Request) -> None:
+        seen[0] += 1
+        if seen[0] % 10:
+            submit(self, request)
+
+    patch.setattr(SolidState, "submit", losing)
+
+
 SINGLE = {"workload.depth": 1}
 TWO = {"workload.depth": 2, "workload.jobs": 1}
 READS = {"workload.read_share": "100%"}
@@ -210,6 +223,7 @@ MUTANTS = {
         Mutant("more-jobs", one_stream_is_read_ahead, fields={**BARE, **CLOSED, **READS, **ORDERED, **SINGLE}),
         Mutant("conservation", a_mirror_is_not_written, fields={**MIRROR, **CLOSED, **WRITES, **RANDOM}),
         Mutant("destaged", no_destaging_in_idle_time, DISK, {**BARE, **CLOSED, **WRITES, **RANDOM}),
+        Mutant("endings", a_read_gets_lost, fields={**BARE, **CLOSED}),
         Mutant("cpu-time", free_processors, fields=BARE),
         Mutant("power", power_falls_under_load, fields=BARE),
         Mutant("unsaturated", nothing_is_saturated, fields={**BARE, **CLOSED, **READS}),
