@@ -57,6 +57,9 @@ CASES = {
     "cpu-grows": trial(),
     "power": trial(),
     "fio": trial(),
+    "replay": trial(RAID0),
+    "compare": trial(RAID5),
+    "curve": trial(RAID0, read_share="0%"),
 }
 
 
