@@ -118,11 +118,11 @@ def _of(
         return given
     if name in scenario.encrypted:
         encrypted = scenario.encrypted[name]
-        below = _of(scenario, devices, encrypted.on, op, counted, full)
+        given = _of(scenario, devices, encrypted.on, op, counted, full)
         if op == "write" and encrypted.kind == "cryptoloop" and kernel(scenario.kernel).cache.loop_cached:
             # Its writes are in the page cache when they are done.
-            return Supply(below.rate, below.cache_bytes + machine.memory)
-        return below
+            return Supply(given.rate, given.cache_bytes + machine.memory)
+        return given
     if name in scenario.volumes:
         below = [_of(scenario, devices, device, op, counted, full) for device in scenario.volumes[name].on]
         rate = sum_in_order(each.rate for each in below)
