@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model.core.errors import InputError
-from . import bounds, conservation, costs, endings, extremes, little, monotone, steps, symmetry, utilization, ways
+from . import bounds, conservation, costs, extremes, little, monotone, steps, symmetry, utilization, ways
 from .law import Law
 
 LAWS: dict[str, Law] = {
@@ -28,7 +28,7 @@ LAWS: dict[str, Law] = {
         steps.CHUNK_STEP,
         conservation.CONSERVATION,
         conservation.DESTAGED,
-        endings.ENDINGS,
+        conservation.ENDINGS,
         symmetry.SWAPPED,
         symmetry.SLOWER,
         extremes.MANY,
