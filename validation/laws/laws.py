@@ -28,7 +28,6 @@ LAWS: dict[str, Law] = {
         steps.CHUNK_STEP,
         conservation.CONSERVATION,
         conservation.DESTAGED,
-        conservation.ENDINGS,
         symmetry.SWAPPED,
         symmetry.SLOWER,
         extremes.MANY,
@@ -38,9 +37,6 @@ LAWS: dict[str, Law] = {
         costs.CPU_GROWS,
         costs.POWER,
         ways.FIO,
-        ways.REPLAY,
-        ways.COMPARE,
-        ways.CURVE,
     )
 }
 """First those that a scenario's own simulation tells, then those that take further ones."""

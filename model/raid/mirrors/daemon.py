@@ -1,8 +1,9 @@
 """md's own thread of a mirror (raid1d, raid10d), which writes what a resync has read.
 
 Completions put what they have read on a list and wake the thread. It goes through the whole list under one plug: so
-what the completion of one large read has brought is written as one large request again. A thread that finds no tag
-sleeps in the middle of it, and what comes meanwhile waits for the rest of the list. Source: Linux 6.1
+what the completion of one large read has brought is written as one large request again, or compared before the resync
+thread runs, which finds room for as much. A thread that finds no tag sleeps in the middle of it, and what comes
+meanwhile waits for the rest of the list. Source: Linux 6.1
 drivers/md/raid1.c and raid10.c (raid1d, sync_request_write, recovery_request_write).
 """
 
@@ -10,12 +11,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 from ...block.kernel_thread import KernelThread, compute
 from ...core.device import Device
 from ...core.engine import Engine
+from ...core.exact_sums import sum_in_order
 from ...core.request import Request
 from ...tasks.host import Host
 from ..base.array import Array
@@ -38,13 +39,14 @@ class MirrorDaemon:
         If true, it sleeps on its own for want of a tag, and has a plug of its own. If false, it plugs the members.
     """
 
-    __slots__ = ("_awake", "_engine", "_host", "_submitter", "_work")
+    __slots__ = ("_awake", "_engine", "_host", "_left", "_submitter", "_work")
 
     def __init__(self, engine: Engine, members: Sequence[Device], host: Host | None, sleeps: bool) -> None:
         self._engine = engine
         self._host = host
         self._submitter = KernelThread(engine, members, host if sleeps else None)
         self._work: deque[tuple[float, Work]] = deque()
+        self._left: deque[Work] = deque()
         self._awake = False
 
     def add(self, work: Work, seconds: float = 0.0) -> None:
@@ -62,31 +64,34 @@ class MirrorDaemon:
         self._run()
 
     def _run(self) -> None:
-        """Go through the list; the plug is open until nothing is left."""
-        submitter = self._submitter
+        """Go through the list, pass by pass; the plug is open until nothing is left."""
         while self._work:
-            seconds, work = self._work.popleft()
+            works = [work for _, work in self._work]
+            seconds = sum_in_order(each for each, _ in self._work)
+            self._work.clear()
+            self._left.extend(works)
             if seconds and self._host is not None:
-                compute(self._host, seconds, partial(self._computed, work))
+                compute(self._host, seconds, self._go_on)
                 return
-            if not self._done(work):
+            if not self._do():
                 return
         self._awake = False
-        submitter.rest()
+        self._submitter.rest()
 
-    def _computed(self, work: Work) -> None:
-        if self._done(work):
+    def _go_on(self) -> None:
+        if self._do():
             self._run()
 
-    def _done(self, work: Work) -> bool:
-        """Do one work; whether the thread has not fallen asleep over it."""
-        work()
-        submitter = self._submitter
-        submitter.end_range()
-        if submitter.awake:
-            return True
-        submitter.when_awake(self._run)
-        return False
+    def _do(self) -> bool:
+        """Do what is left of the pass; whether the thread has not fallen asleep over it."""
+        submitter, left = self._submitter, self._left
+        while left:
+            left.popleft()()
+            submitter.end_range()
+            if not submitter.awake:
+                submitter.when_awake(self._go_on)
+                return False
+        return True
 
 
 class ServedMirrors(Array):

@@ -47,7 +47,6 @@ CASES = {
     "chunk-step": trial(RAID0),
     "conservation": trial({**RAID5, "level": "raid10"}, read_share="0%"),
     "destaged": trial(model="IronWolf-8TB", read_share="0%", warm_up="0.2s", duration="1s"),
-    "endings": trial(DEGRADED, read_share="70%"),
     "swapped": trial(RAID0),
     "slower": trial(RAID0),
     "many-drives": trial(),
@@ -57,9 +56,6 @@ CASES = {
     "cpu-grows": trial(),
     "power": trial(),
     "fio": trial(),
-    "replay": trial(RAID0),
-    "compare": trial(RAID5),
-    "curve": trial(RAID0, read_share="0%"),
 }
 
 
