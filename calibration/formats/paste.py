@@ -19,6 +19,8 @@ _SQUEEZED = 20
 _FRONT = re.compile(r"[ \t]*(?:>[ \t]*)*")
 _NUMBER = re.compile(r"[ \t]*[\[(]?(?P<number>\d{1,6})(?P<mark>[:.)\]|]*)(?P<blank>[ \t]*)")
 _LONGEST = 400
+_LOOKED_AT = 4
+"""Lines that tell whether an output begins."""
 PROMPT = re.compile(r"(?:\[?[\w.-]+@[\w.-]+[^$#%>]{0,80}|bash-[\d.]+|[\w.-]{1,40}:[~/][^$#%>]{0,80}|~ ?)?[$#%>]\s*$")
 """A prompt that waits for a command."""
 
@@ -89,7 +91,7 @@ def unquote(text: ReportText, begins: Callable[[int], bool]) -> None:
     number = 1
     while number <= last:
         front = _FRONT.match(text.line(number))
-        if front is not None and front[0] and _begins_without(text, number, [front.end()] * 2, begins):
+        if front is not None and front[0] and _begins_without(text, number, [front.end()] * _LOOKED_AT, begins):
             number = _cut(text, _first_behind(text, number, front[0]), front[0])
         else:
             number += 1
@@ -103,11 +105,12 @@ def _first_behind(text: ReportText, number: int, front: str) -> int:
 
 
 def _begins_without(text: ReportText, number: int, lengths: list[int], begins: Callable[[int], bool]) -> bool:
-    """Whether an output begins in a line if it and the next one have lost their fronts."""
-    before = text.lines[number - 1 : number + 1]
-    text.lines[number - 1 : number + 1] = [line[length:] for line, length in zip(before, lengths, strict=False)]
+    """Whether an output begins in a line if it and the next ones have lost their fronts."""
+    here = slice(number - 1, number - 1 + len(lengths))
+    before = text.lines[here]
+    text.lines[here] = [line[length:] for line, length in zip(before, lengths, strict=False)]
     found = begins(number)
-    text.lines[number - 1 : number + 1] = before
+    text.lines[here] = before
     return found
 
 
@@ -135,13 +138,18 @@ def _cut(text: ReportText, number: int, front: str) -> int:
 
 
 def _numbers(text: ReportText, number: int) -> list[int]:
-    """The lengths of the numbers before two lines, with a front behind them; empty if they do not count on."""
-    here, after = (_number(text, each) for each in (number, number + 1))
-    if here is None or after is None or int(after["number"]) != int(here["number"]) + 1:
+    """The lengths of the numbers before some lines, with a front behind them; empty if they do not count on."""
+    found = [_number(text, each) for each in range(number, number + _LOOKED_AT)]
+    counted = [each for at, each in enumerate(found) if each is not None and _follows(found[0], each, at)]
+    if len(counted) < min(2, len(text)) or counted[0] is not found[0] or found[1] is None:
         return []
-    front = _FRONT.match(text.line(number), here.end("mark"))
-    length = front.end() - here.end("mark") if front is not None else 0
-    return [each.end("mark") + length for each in (here, after)]
+    front = _FRONT.match(text.line(number), counted[0].end("mark"))
+    length = front.end() - counted[0].end("mark") if front is not None else 0
+    return [each.end("mark") + length for each in counted]
+
+
+def _follows(first: re.Match[str] | None, later: re.Match[str], lines: int) -> bool:
+    return first is not None and int(later["number"]) == int(first["number"]) + lines
 
 
 def _number(text: ReportText, number: int) -> re.Match[str] | None:

@@ -19,7 +19,7 @@ from ...model.drives.catalogue import hard_disk, hard_disk_names
 from ...model.drives.search import plain_name
 from ...model.files.quantities import format_size
 from .drive_models import kind_of_model, old_seagate
-from .tools.findings import FoundDrive, Interface
+from .tools.findings import Fact, FoundDrive, Interface
 
 SMALLEST, LARGEST = 10**9, 5 * 10**13
 """Bytes of the disks that the catalogue can stand in for."""
@@ -48,6 +48,7 @@ _SEAGATE = re.compile(r"ST(\d{2,6})([A-Z]{2})")
 _WESTERN = re.compile(r"WD(\d{2,6})([A-Z]{2})(?![A-Z])")
 _BY_CODE = {"MM": 10000.0, "MP": 15000.0, "NM": 7200.0, "NE": 7200.0}
 """Seagate's letters after the capacity: 10,000 and 15,000 rpm of the server families, 7,200 rpm nearline and NAS."""
+_SECTORS = ("logical_sector", "physical_sector")
 _GONE: tuple[Interface, ...] = ("pata", "scsi", "fc")
 """Interfaces of no drive made after 2012."""
 _VIRTUAL_SIZE = 4 * 10**12
@@ -152,6 +153,14 @@ def match(found: FoundDrive, at_least: int | None) -> Match | str:
     return _checked(name, overrides, "; ".join(words), found)
 
 
+def warning_of(found: FoundDrive, array: str) -> str | None:
+    """What a reader should know of a drive in an array: that its tracks are shingled."""
+    if found.model is None or kind_of_model(found.model.value) != "shingled":
+        return None
+    said = f"{found.name}: {found.model.value} ({found.model.where}) is shingled (SMR)"
+    return f"{said}: long random writes and rebuilds of {array} are slow with such a drive"
+
+
 def _sureness(found: FoundDrive, assumed: bool) -> str:
     """How much is known of a drive that is none of the catalogue's family."""
     known = [word for word, fact in (("interface", found.interface), ("model", found.model)) if fact is not None]
@@ -206,7 +215,8 @@ def rounded(found: FoundDrive, at_least: int | None) -> int | None:
 
 def _checked(name: str, overrides: dict[str, Any], why: str, found: FoundDrive) -> Match | str:
     """The match if a drive like that can be; first without what only goes with another geometry."""
-    for left_out in ((), ("write_cache",), ("write_cache", "outer_media_rate", "inner_media_rate", "rotation")):
+    speeds = ("write_cache", "outer_media_rate", "inner_media_rate", "rotation")
+    for left_out in ((), _SECTORS, (*_SECTORS, "write_cache"), (*_SECTORS, *speeds)):
         tried = {key: value for key, value in overrides.items() if key not in left_out}
         try:
             _catalogue()[name].with_values(**tried)
@@ -229,6 +239,10 @@ def _known(found: FoundDrive, base: DriveSpec, exact: int | None) -> dict[str, A
             overrides["interface_rate"] = f"{(rate or usual) / 1e6:g}MB/s"
         elif rate is not None and abs(rate / base.interface_rate - 1) > 0.01:
             overrides["interface_rate"] = f"{rate / 1e6:g}MB/s"
+    for name in _SECTORS:
+        size: Fact[int] | None = getattr(found, name)
+        if size is not None and size.value != getattr(base, name):
+            overrides[name] = f"{size.value}B"
     if found.write_cache is not None and found.write_cache.value != base.write_cache:
         overrides["write_cache"] = found.write_cache.value
     return overrides

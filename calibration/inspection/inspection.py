@@ -19,6 +19,7 @@ from .selection import select
 from .tools import (
     arcconf,
     disk_lists,
+    identify,
     lsblk,
     mdadm,
     mdstat,
@@ -44,9 +45,14 @@ _READERS: dict[str, Callable[[Output], Findings]] = {
     "mdstat": mdstat.read,
     "lsblk": lsblk.read,
     "smartctl": smartctl.read,
+    "hdparm": identify.hdparm,
+    "nvme": identify.nvme_list,
+    "id_ctrl": identify.id_ctrl,
     "disks": disk_lists.read,
     "cpuinfo": proc_files.cpuinfo,
     "meminfo": proc_files.meminfo,
+    "lscpu": proc_files.lscpu,
+    "free": proc_files.free,
     "uname": proc_files.uname,
 }
 """By kind, in the order in which they are believed."""

@@ -18,7 +18,7 @@ from ...model.files.quantities import format_size
 from ...model.layouts import ALGORITHMS, LEVELS
 from ...scenarios.description.arrays import ArraySpec
 from .chosen import Chosen, Selection
-from .drive_match import Match, match
+from .drive_match import Match, match, warning_of
 from .refusal import listed, nothing_left
 from .slices import bytes_needed, is_on_partitions, member_bytes, slices
 from .solid_state_match import match_solid_state
@@ -309,6 +309,8 @@ class _Selecting:
                 self._forget(chosen.found.name)
                 return
             self.selection.drives[name] = matched
+            warning = warning_of(drive, chosen.found.name)
+            self.selection.notes += [warning] if warning is not None else []
             whole = drive.capacity.value if drive.capacity is not None else needed
             if whole is not None and used is not None and used < _PART_USED * whole:
                 short.append(name)

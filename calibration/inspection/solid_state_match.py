@@ -71,6 +71,8 @@ def match_solid_state(found: FoundDrive, at_least: int | None) -> Match | str:
         overrides["capacity"] = f"{size - size % base.mapping_unit}B"
     elif exact is not None and exact != base.capacity:
         overrides["capacity"] = f"{exact}B"
+    if found.logical_sector is not None and found.logical_sector.value != base.logical_sector:
+        overrides["logical_sector"] = f"{found.logical_sector.value}B"
     try:
         base.with_values(**overrides)
     except ValueError:

@@ -3,15 +3,18 @@
 Until then a loop device over a block device changed the address of each I/O and handed it down ("loop: remove the bio
 remapping capability" in the ChangeLog of 2.6.4; :class:`~.cryptoloop.CryptDevice` does so). Since then its thread
 reads the page cache of the device below, with read-ahead of its own, and writes into it (drivers/block/loop.c,
-do_lo_receive and do_lo_send): all data are in memory twice, and a write is done when it is encrypted. Assumed: the
-thread itself is never throttled, or it would wait for pages that only it can clean; the writer to the loop device is.
+do_lo_receive and do_lo_send): all data are in memory twice, and a write is done when it is encrypted.
+
+The writer to the loop device is throttled at the limit of dirty memory, and the thread a quarter above that, or it
+would wait for pages that only it can clean (mm/page-writeback.c, PF_LESS_THROTTLE; loop.c sets it since 4.13. Assumed
+for earlier kernels). So the thread sleeps where no page cache above has throttled the writes: direct I/O.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
-from typing import Any
+from typing import Any, Final
 
 from ..core.device import Device
 from ..core.discard_limits import DiscardLimits, refused
@@ -23,6 +26,11 @@ from ..memory.page_cache import PageCache
 from ..readahead import PAGE
 from ..tasks.cpu import Account
 from ..tasks.host import Host
+
+_ABOVE_LIMIT: Final = 1.25
+"""Dirty memory at which the thread is throttled, as a multiple of the limit."""
+_PAUSE_S: Final = 0.1
+"""Time that it sleeps before it looks again (HZ / 10)."""
 
 
 class LoopDevice(Device):
@@ -121,6 +129,10 @@ class LoopDevice(Device):
                         yield from cache.fetch(file, page, page + PAGE, self.account)
                 yield self._cipher(request.size)
                 cache.mark_dirty(file, start, end)
+                memory = cache.memory
+                while memory.counted > _ABOVE_LIMIT * memory.limits.limit:
+                    memory.start_write_back()
+                    yield self._engine.timeout(_PAUSE_S)
             request.complete()
 
     def _cipher(self, size: int) -> Any:

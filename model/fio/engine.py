@@ -262,7 +262,7 @@ class FioEngine(Account):
     def _synced(self, request: Request) -> None:
         """A write of a file opened with O_SYNC or O_DSYNC is complete when the medium has it."""
         file: DirectFile = request.parent[2]
-        file.flush(lambda: self._done(request))
+        file.flush(lambda: self._done(request), self.issuer, self._timing.sync_writes == "dsync")
 
     def _take_completions(self) -> Generator[Any, Any, None]:
         """The queue is full: take completions until it is low enough (wait_for_completions)."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.device import Device
 from ..core.discard import issue
+from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.join import Join
 from ..core.request import DIRECT, WAITED, WRITE, WRITE_THROUGH, Request
@@ -21,6 +22,30 @@ from ..tasks.lock import Lock
 
 _SLICE_BYTES = 256 * 1024
 """A program that writes is looked at after so many bytes: dirty limits, other programs."""
+
+
+class InodeTimes:
+    """What fsync(2) and O_SYNC commit of a file that direct I/O writes over: the times of its inode.
+
+    A direct write of a file opened with O_SYNC is followed by fsync(2) of its range (fs/direct-io.c and
+    fs/iomap/direct-io.c, generic_write_sync). The times are committed if a tick has passed since the last commit.
+    """
+
+    __slots__ = ("_engine", "_file", "_system")
+
+    def __init__(self, engine: Engine, system: FileSystem, file: File) -> None:
+        self._engine = engine
+        self._system = system
+        self._file = file
+
+    def commit(self, done: Callable[[], None], issuer: int) -> None:
+        """Bring data and times to the medium for a thread, then call `done`."""
+        self._engine.process(self._committed(done, Account(issuer)))
+
+    def _committed(self, done: Callable[[], None], by: Account) -> Generator[Any, Any, None]:
+        yield from self._system.written_over(self._file, by)
+        yield from self._system.fsync(self._file, by)
+        done()
 
 
 class DirectFile:
@@ -40,6 +65,8 @@ class DirectFile:
         What its threads take turns at, at its inode; None if nobody can wait for that.
     writes_through
         Whether each write carries FUA, so that it is on the medium when it is complete.
+    times
+        The times of its inode, if it is on a file system that is simulated.
 
     Attributes
     ----------
@@ -56,6 +83,7 @@ class DirectFile:
         "_flushes",
         "_place",
         "_submit",
+        "_times",
         "_write_sync",
         "device",
         "inode",
@@ -72,6 +100,7 @@ class DirectFile:
         flushes: bool = True,
         inode: Lock | None = None,
         writes_through: bool = False,
+        times: InodeTimes | None = None,
     ) -> None:
         if contiguous is None and place is None:
             raise ModelError(f"a file on {device.name} without a place")
@@ -81,6 +110,7 @@ class DirectFile:
         self.on_device = place is None
         self._contiguous = contiguous
         self._flushes = flushes
+        self._times = times
         self._place = place
         self.writes_through = writes_through
         self._write_sync = WRITE_THROUGH if writes_through else DIRECT
@@ -108,9 +138,11 @@ class DirectFile:
             self._submit(part)
         whole.submitted = parts[0].submitted
 
-    def flush(self, done: Callable[[], None]) -> None:
-        """Bring what the device has acknowledged to the medium."""
-        if self._flushes:
+    def flush(self, done: Callable[[], None], issuer: int, data_only: bool) -> None:
+        """Bring what the device has acknowledged to the medium, and unless `data_only` the times of its inode."""
+        if self._times is not None and not data_only:
+            self._times.commit(done, issuer)
+        elif self._flushes:
             self.device.flush(done)
         else:
             done()
@@ -138,7 +170,7 @@ class LockedFile(DirectFile):
 
     Parameters
     ----------
-    device, place, flushes, inode
+    device, place, flushes, inode, times
         As of a :class:`DirectFile`.
     block
         Bytes of a block of the file system.
@@ -147,9 +179,15 @@ class LockedFile(DirectFile):
     __slots__ = ("_alone", "_block", "_under_way", "_waiting")
 
     def __init__(
-        self, device: Device, place: Callable[[int, int], Any], flushes: bool, inode: Lock | None, block: int
+        self,
+        device: Device,
+        place: Callable[[int, int], Any],
+        flushes: bool,
+        inode: Lock | None,
+        block: int,
+        times: InodeTimes | None = None,
     ) -> None:
-        super().__init__(device, None, place, flushes, inode)
+        super().__init__(device, None, place, flushes, inode, times=times)
         self._block = block
         self._under_way = 0
         self._alone = False

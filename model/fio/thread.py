@@ -258,7 +258,7 @@ class FioThread(FioEngine):
         else:
             yield from self._pay()
             done = Signal()
-            file.flush(done.fire)
+            file.flush(done.fire, self.issuer, data_only)
             if not done.fired:
                 self.statistics.switches += 1
                 yield done

@@ -3,7 +3,7 @@
 Linux's scheduler of 2.6.23 to 6.5 (CFS) compares the CPU time that tasks have used. A program that is woken preempts a
 thread that has used a millisecond more. A task that sleeps falls behind by three milliseconds at most. The preempted
 thread gives way at its next cond_resched (PREEMPT_VOLUNTARY). So a program that uses less CPU time than md's thread
-runs between two passes of the thread, and one that uses about the same time runs when the thread sleeps. Source: Linux
+runs after each pass of the thread, and one that uses about the same time runs when the thread sleeps. Source: Linux
 6.1 kernel/sched/fair.c (wakeup_preempt_entity, place_entity; sysctl_sched_wakeup_granularity is 1 ms and
 sysctl_sched_latency 6 ms on one core, half of which counts with GENTLE_FAIR_SLEEPERS).
 
@@ -22,6 +22,9 @@ WAKEUP_GRANULARITY_S: Final = 0.001
 
 SLEEPER_CREDIT_S: Final = 0.003
 """A task is at most this far behind the others (s), however long it has slept."""
+
+_ROUNDING_S: Final = 1e-9
+"""The CPU time of programs is the difference of two sums, which may round to less than it was before (s)."""
 
 
 class FairShare:
@@ -45,7 +48,7 @@ class FairShare:
         cpu = self._cpu
         programs_s = cpu.busy_s - cpu.kernel_s
         since = self._programs_s
-        if programs_s < since:  # the CPU's statistics have started again
+        if programs_s < since - _ROUNDING_S:  # the CPU's statistics have started again
             since = 0.0
         self._programs_s = programs_s
         ahead_s = self._ahead_s + seconds - (programs_s - since) / cpu.cores

@@ -82,6 +82,10 @@ class Host:
         CPU time (s) that kernel threads owe for commands to drives, by the stream they issue: a thread that is here
         pays for its own commands. It makes them, and the drive interrupts the core that it runs on (block/blk-mq.c,
         blk_mq_complete_need_ipi). The commands of the others cost any core.
+    commands_s
+        CPU time (s) of the commands of kernel threads on a machine of one core, by the stream they issue. Such a thread
+        does not wait for it in its own work, but the scheduler counts it as the thread's: the thread submits them, and
+        their interrupts hit the thread that the first of them has woken.
     passing_s
         CPU time (s) that arrays took inside the submissions of programs' threads and that these have not yet paid for,
         by the stream they issue. md maps, clones and passes on an I/O in the context of its submitter, so a thread that
@@ -104,6 +108,7 @@ class Host:
     __slots__ = (
         "_command_s",
         "commands",
+        "commands_s",
         "computing",
         "copied_bytes",
         "cpu",
@@ -136,6 +141,7 @@ class Host:
         self.plug = TaskPlug(limits=self.plug_limits)
         self.thread_plugs: dict[int, TaskPlug] = {}
         self.owed_s: dict[int, float] = {}
+        self.commands_s: dict[int, float] = {}
         self.passing_s: dict[int, float] = {}
         self.copied_bytes: dict[int, int] = {}
         self.computing: dict[int, float] = {}
@@ -151,10 +157,10 @@ class Host:
     def pays_for_commands(self, issuer: int) -> None:
         """Have the kernel thread of a stream pay for its commands, if an array has one.
 
-        With one core the choice makes no difference.
+        With one core the choice makes a difference only for the scheduler (:attr:`commands_s`).
         """
-        if self.thread_an_array and self.cpu.cores > 1 and self._command_s:
-            self.owed_s[issuer] = 0.0
+        if self.thread_an_array and self._command_s:
+            (self.owed_s if self.cpu.cores > 1 else self.commands_s)[issuer] = 0.0
 
     def pass_on(self, seconds: float, issuer: int) -> None:
         """Charge the thread of a stream for what an array does inside its submission, or any core."""
@@ -191,13 +197,22 @@ class Host:
             self.owed_s[issuer] = 0.0
         return owed_s
 
+    def take_commands_s(self, issuer: int) -> float:
+        """CPU time (s) of a kernel thread's commands that was not its own work, since the last call."""
+        commands_s = self.commands_s.get(issuer, 0.0)
+        if commands_s:
+            self.commands_s[issuer] = 0.0
+        return commands_s
+
     def complete_command_of(self, issuer: int) -> None:
         """Charge a kernel thread for its command and interrupt, if it pays for them, or any core."""
         if issuer in self.owed_s:
             self.commands += 1
             self.owed_s[issuer] += self._command_s
-        else:
-            self.complete_command()
+            return
+        if issuer in self.commands_s:
+            self.commands_s[issuer] += self._command_s
+        self.complete_command()
 
     def complete_command(self, core: int | None = None) -> None:
         """Charge the CPU for a drive's command and its interrupt, which a `core` takes, or any."""

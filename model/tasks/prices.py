@@ -56,6 +56,8 @@ class Prices:
     """One page of a program's buffer for direct I/O: pinned, put into a bio and mapped for DMA; and released again."""
     checksum_s_per_byte: float = 0.0
     """The checksum (CRC32C) of what is written to a journal, per byte."""
+    wake_s: float = 0.0
+    """The thread of RAID 4/5/6 woken by the task that reads or writes through it."""
 
     def scaled(self, factor: float) -> Prices:
         """The same work on a CPU or a kernel that needs `factor` times as long."""
@@ -244,6 +246,12 @@ class NotedPrices:
         """See :class:`Prices`."""
         self._noted |= 1 << 22
         return self._prices.checksum_s_per_byte
+
+    @property
+    def wake_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 23
+        return self._prices.wake_s
 
 
 UNPAID = NotedPrices(FREE)

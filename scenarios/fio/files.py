@@ -13,8 +13,9 @@ from typing import Any
 from ...model.core.errors import FileSystemFull, InputError
 from ...model.core.extents import ExtentSet
 from ...model.core.request import WRITE
+from ...model.file_system import File
 from ...model.files.quantities import format_size
-from ...model.fio.files import CachedFile, DirectFile, FioFile, LockedFile
+from ...model.fio.files import CachedFile, DirectFile, FioFile, InodeTimes, LockedFile
 from ...model.memory.page_cache import PageCache
 from ...model.memory.paged_file import PagedFile
 from ...model.network.server import NetworkFront
@@ -287,11 +288,14 @@ class FilePlaces:
                 inode = self._inode(name, self._on[name], Counter)
                 below, pieces = self._reached(cache), file.extents.pieces
                 in_part = self._names.real(name) in self._written_in_part
+                times = None
+                if system is not None and isinstance(file, File) and self._machine.network is None:
+                    times = InodeTimes(self._machine.engine, system, file)
                 if in_part and system is not None and system.settings.unaligned_alone:
                     block = system.settings.block
-                    self._direct[key] = LockedFile(below, pieces, self._flushes, inode, block)
+                    self._direct[key] = LockedFile(below, pieces, self._flushes, inode, block, times)
                 else:
-                    self._direct[key] = DirectFile(below, None, pieces, self._flushes, inode, through)
+                    self._direct[key] = DirectFile(below, None, pieces, self._flushes, inode, through, times)
         return self._direct[key]
 
     def _sends_fua(self, name: str, device: str | None) -> bool:

@@ -19,7 +19,11 @@ from .parts import CachePlan, RawCachePlan, ReadAheadPlan
 
 
 def read_ahead_plan(
-    known: KernelSpec, layout: Layout | None, tuned: int | None = None, rotational: bool = False
+    known: KernelSpec,
+    layout: Layout | None,
+    tuned: int | None = None,
+    rotational: bool = False,
+    largest_request: int | None = None,
 ) -> ReadAheadPlan:
     """How a kernel reads ahead.
 
@@ -33,8 +37,11 @@ def read_ahead_plan(
         The window (bytes) that its user has set; None for the kernel's own.
     rotational
         If true, the device turns.
+    largest_request
+        Bytes that the device takes in one request, or the members of the array (max_sectors_kb); None: as many as the
+        kernel lets any device take.
     """
-    section, most = known.read_ahead, known.queue.max_request
+    section, most = known.read_ahead, largest_request or known.queue.max_request
     if tuned is not None:
         rules = {"parity_chunks": 0, "parity_least": 0, "stripes": 0, "optimal_ios": None, "rotational_requests": 0}
         section = section.model_copy(update={"window": tuned, **rules})
@@ -102,7 +109,7 @@ def cache_plan(
     layout = shown_layout(scenario, on)
     largest = _largest_command(scenario, known, on)
     settings = page_cache_settings(known, layout, block, largest, scenario.vm, write_run, scale)
-    return CachePlan(settings, read_ahead_plan(known, layout, scenario.read_ahead, is_rotational(scenario, on)))
+    return CachePlan(settings, _read_ahead_on(scenario, known, on, layout))
 
 
 def raw_cache_plan(scenario: ScenarioSpec, known: KernelSpec, on: str) -> RawCachePlan:
@@ -117,7 +124,31 @@ def raw_cache_plan(scenario: ScenarioSpec, known: KernelSpec, on: str) -> RawCac
         task_plug=known.queue.task_plug,
         **({"flush_run_bytes": section.flush_run} if layout is not None and has_stripe_cache(layout) else {}),
     )
-    return RawCachePlan(settings, read_ahead_plan(known, layout, scenario.read_ahead, is_rotational(scenario, on)))
+    return RawCachePlan(settings, _read_ahead_on(scenario, known, on, layout))
+
+
+def _read_ahead_on(scenario: ScenarioSpec, known: KernelSpec, on: str, layout: Layout | None) -> ReadAheadPlan:
+    largest = _largest_request(scenario, known, on)
+    return read_ahead_plan(known, layout, scenario.read_ahead, is_rotational(scenario, on), largest)
+
+
+def _largest_request(scenario: ScenarioSpec, known: KernelSpec, on: str) -> int:
+    """Bytes of the largest request of a drive or a controller's array, or of what lies below another device.
+
+    The queue of a device that is made of others takes the smallest of their limits (blk_stack_limits).
+    """
+    if on in scenario.encrypted:
+        return _largest_request(scenario, known, scenario.encrypted[on].on)
+    if on in scenario.volumes:
+        return min(_largest_request(scenario, known, device) for device in scenario.volumes[on].on)
+    if on in scenario.machine.drives:
+        return _largest_command(scenario, known, on)
+    while on not in scenario.arrays:  # a part of a nested array, "md0.1"
+        on = on.rpartition(".")[0]
+    spec = scenario.arrays[on]
+    if spec.controller is not None:
+        return _largest_command(scenario, known, on)
+    return min(_largest_request(scenario, known, member) for member in spec.members)
 
 
 def _largest_command(scenario: ScenarioSpec, known: KernelSpec, on: str) -> int:

@@ -1,11 +1,13 @@
-"""Conservation: the members move what the layout needs for the load and no more, and caches are emptied in the end."""
+"""Conservation: members move what the layout needs and no more, every I/O ends, and caches are emptied in the end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ...model.core.exact_sums import sum_in_order
+from ...model.files.quantities import format_duration
 from ...model.layouts import LEVELS
+from ...model.loads.direct_load import DirectLoad
 from ...model.readahead import PAGE
 from ...scenarios.description.arrays import ArraySpec
 from ...scenarios.description.devices import Devices
@@ -20,6 +22,9 @@ _TIMES = 4
 """The load moves this many times what may count on one side only."""
 _IDLE_S = 120.0
 """Time after which a disk has written its cache back: some thousand extents of 20 ms, and a pause before."""
+_LONGEST_S = 600.0
+"""Time after which an I/O that is not complete has been lost: a backlog is served in less."""
+_FIRST_S = 0.1
 
 
 def _array(trial: Trial) -> ArraySpec | None:
@@ -101,6 +106,27 @@ def _destaged(trial: Trial) -> Iterator[Violation]:
         yield Violation("destaging", f"{left:,.0f} bytes are in the caches of idle disks", "none")
 
 
+def _ended(trial: Trial) -> Iterator[Violation]:
+    again = trial.varied({})
+    if again is None:
+        return
+    machine = again.outcome.run.machine
+    engine, loads = machine.engine, machine.loads
+    for load in loads:
+        load.stop()
+    began, step_s = engine.now, _FIRST_S
+
+    def left() -> int:
+        return sum(DirectLoad.unfinished(load, engine.now)[0] for load in loads)
+
+    while left() and engine.now < began + _LONGEST_S:
+        engine.run_to(engine.now + step_s)
+        step_s *= 2
+    if left():
+        waited = format_duration(engine.now - began)
+        yield Violation("endings", f"{left()} I/Os are outstanding {waited} after the last one was submitted", "none")
+
+
 CONSERVATION = Law(
     "conservation",
     "Members move each byte of the load once for each copy, and parity for rows or parts of rows.",
@@ -116,5 +142,14 @@ DESTAGED = Law(
     "none, two minutes after the load",
     _destaged,
     _has_cache,
+    runs=1,
+)
+ENDINGS = Law(
+    "endings",
+    "All I/Os that are outstanding when a load stops are completed.",
+    "loads of direct I/O",
+    "none, ten minutes after the load",
+    _ended,
+    lambda trial: trial.load is not None,
     runs=1,
 )

@@ -28,6 +28,7 @@ LAWS: dict[str, Law] = {
         steps.CHUNK_STEP,
         conservation.CONSERVATION,
         conservation.DESTAGED,
+        conservation.ENDINGS,
         symmetry.SWAPPED,
         symmetry.SLOWER,
         extremes.MANY,
@@ -37,6 +38,9 @@ LAWS: dict[str, Law] = {
         costs.CPU_GROWS,
         costs.POWER,
         ways.FIO,
+        ways.REPLAY,
+        ways.COMPARE,
+        ways.CURVE,
     )
 }
 """First those that a scenario's own simulation tells, then those that take further ones."""

@@ -10,8 +10,10 @@ from .findings import Fact, Findings, FoundDrive, fact, place
 from .output_text import LARGEST, bounded
 from .outputs import Output
 
-_DISK = re.compile(r"Disk /dev/(?P<name>[\w!/-]+): .*?(?P<bytes>\d{6,20}) bytes", re.ASCII)
-_MODEL = re.compile(r"Disk model: (?P<model>\S.*?)\s*$")
+_DISK = re.compile(
+    r"(?:Disk|Festplatte|Disque) /dev/(?P<name>[\w!/-]+) ?: .*?(?P<bytes>\d{6,20}) (?:bytes|Bytes|octets)", re.ASCII
+)
+_MODEL = re.compile(r"(?:Disk model|Festplattenmodell|Modèle de disque) ?: (?P<model>\S.*?)\s*$")
 _USAGE = re.compile(r"/\s*(?P<size>[\d.]+\s*[kKMGTP]?B)\s*$", re.ASCII)
 _NVME_ROW = re.compile(
     r"(?P<Node>/dev/\S+)\s+(?:/dev/\S+\s+)?\S+\s+(?P<Model>\S.*?)\s+(?:0x)?[\da-f]{1,8}\s+"

@@ -56,6 +56,8 @@ class FoundDrive:
         How it is connected, and bytes a second of that.
     write_cache
         Whether its buffer takes writes.
+    logical_sector, physical_sector
+        Bytes.
     major
         Its Linux block major number.
     logical
@@ -80,6 +82,8 @@ class FoundDrive:
     interface: Fact[Interface] | None = None
     interface_rate: Fact[float] | None = None
     write_cache: Fact[bool] | None = None
+    logical_sector: Fact[int] | None = None
+    physical_sector: Fact[int] | None = None
     major: Fact[int] | None = None
     logical: bool = False
     loose: bool = False

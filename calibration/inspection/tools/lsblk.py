@@ -115,6 +115,11 @@ def _disk(item: Value, name: str, where: str) -> FoundDrive:
         drive.interface = fact(_TRANSPORTS[transport.text], transport)
     if name.startswith(("vd", "xvd")):
         drive.interface = Fact("virtual", where)
+    logical, physical = said(item, "log-sec"), said(item, "phy-sec")
+    if logical is not None and logical.text.isdecimal():
+        drive.logical_sector = fact(bounded(logical, 1 << 16), logical)
+    if physical is not None and physical.text.isdecimal():
+        drive.physical_sector = fact(bounded(physical, 1 << 16), physical)
     removable = said(item, "rm")
     drive.loose = (removable is not None and removable.text in ("true", "1")) or (
         transport is not None and transport.text == "usb"

@@ -101,6 +101,25 @@ def rate_of(cell: Cell) -> float | None:
     return speed * 1e9 / _CODED if speed else None
 
 
+def link_rates(cell: Cell) -> tuple[float, float] | None:
+    """What a link runs at and what the drive is made for, bytes a second: "SATA 3.1, 6.0 Gb/s (current: 3.0 Gb/s)".
+
+    Both are the same if only one is there; None if none is.
+    """
+    made = rate_of(cell)
+    current = rate_of(cell._replace(text=cell.text.partition("current:")[2]))
+    return (current or made, made) if made is not None else None
+
+
+def slower_link(name: str, now: float, made: float, where: str) -> str | None:
+    """What a reader should know of a link that is slower than its drive; None if it is not."""
+    if now >= 0.99 * made:
+        return None
+    gbps, able = (f"{rate * _CODED / 1e9:g} Gb/s" for rate in (now, made))
+    said = f"{where}: the link of {name} runs at {gbps}, and the drive is made for {able}"
+    return f"{said}; the scenario has the slower link"
+
+
 def said(value: Value | None, key: str) -> Cell | None:
     """What a member of a JSON object says: its text or number; None if it is not there, null or empty."""
     member = None if value is None else value.members.get(key)

@@ -65,6 +65,11 @@ KINDS = {
     "disks": "nvme list or fdisk -l",
     "cpuinfo": "/proc/cpuinfo",
     "meminfo": "/proc/meminfo",
+    "nvme": "nvme list -o json",
+    "id_ctrl": "nvme id-ctrl",
+    "hdparm": "hdparm -I",
+    "lscpu": "lscpu",
+    "free": "free",
     "uname": "uname -a, -sr or -r",
 }
 """What can be read, and what prints it."""
@@ -79,16 +84,22 @@ _STARTS = {
     "arcconf": r"Controllers found: \d|(?:Controller|Logical [Dd]evice|Physical Device) information\s*$"
     r"|Logical [Dd]evice number \d",
     "tw_cli": r"//\S+> |Unit +UnitType +Status\b|V?Port +Status +Unit\b|Ctl +Model +",
-    "disks": r"Node +(?:Generic +)?SN +Model\b|Disk /dev/\S+: \d.*\b\d+ bytes\b",
+    "disks": r"Node +(?:Generic +)?SN +Model\b"
+    r"|(?:Disk|Festplatte|Disque) /dev/\S+ ?: \d.*\b\d+ (?:bytes|Bytes|octets)\b",
     "megacli": r"Adapter #?\d+\b|BBU status for Adapter: \d+",
     "cpuinfo": r"processor\s*:\s*\d+\s*$",
     "meminfo": r"MemTotal:\s*\d+ kB",
+    "id_ctrl": r"NVME Identify Controller:",
+    "lscpu": r"(?:Architecture|Architektur) *: +\w",
+    "free": r"\s*(?:total|gesamt)\s+(?:used|benutzt|utilisé)\s+(?:free|frei|libre)\b",
     "smartctl": r"smartctl (?:version )?\d+\.\d+ ",
     "uname": r"Linux (?:\S+ |version )?\d+\.\d+|FreeBSD \S*\s?\d+\.\d+",
 }
 _START = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _STARTS.items()), re.ASCII)
 _DEVICE_NEXT = re.compile(r"\s+(?:Version|Magic|MBR Magic|Container|Raid Level)\s*:")
 """mdadm's first line below the name of a device; that of a volume with external metadata has no version."""
+_ATA_NEXT = re.compile(r"(?:CompactFlash )?ATA device")
+"""hdparm's."""
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?(?:[-.+]\w[\w.+~-]*|)\s*$", re.ASCII)
 _UNAME = re.compile(r"(?:^|[#$>%]\s*)(?:sudo\s+)?uname\s+-\w*r\w*\s*$", re.ASCII)
 _COMMAND = re.compile(
@@ -104,17 +115,24 @@ _JSON_KINDS = {
     "smartctl": "smartctl",
     "json_format_version": "smartctl",
     "Controllers": "storcli",
+    "Devices": "nvme",
 }
 _OBJECT = re.compile(rf'\{{\s*"(?:{"|".join(_JSON_KINDS)})"\s*:')
 _TEXT_QUOTE = re.compile(r'(?<!\\)"')
 _CONTINUES = {
     kind: (kind,)
-    for kind in ("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk", "arcconf", "tw_cli")
+    for kind in (
+        *("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk", "arcconf", "tw_cli"),
+        "hdparm",
+    )
 }
 """Kinds of which a second beginning is a part of the first output."""
 _TABLE_LINE = {
     "lsblk": re.compile(r'[\s|`+├└│─-]*[\w!./:+-]{1,100}(?:\s|$)|(?:NAME|KNAME)="'),
-    "disks": re.compile(r"/dev/|-{4}|Disk|Units|Unit |Sector size|I/O size|Device\b|\s|\d+ heads|$"),
+    "disks": re.compile(
+        r"/dev/|-{4}|Dis[kq]|Festplatte|Modèle|Einheit|Sektor|E/A|Gerät|Périph|Unit|Sector size|I/O size|Device\b"
+        r"|\s|\d+ heads|$"
+    ),
 }
 """What a line below the first one of a table is; another one ends the table, and so does an empty one of lsblk's."""
 _MDSTAT_LINE = re.compile(
@@ -225,7 +243,7 @@ def _kind(lines: ReportText, number: int) -> str | None:
     if match is None or match.lastgroup is None:
         return "uname" if _RELEASE.match(line) and _alone(lines, number) else None
     if match.lastgroup == "mdadm" and line.startswith("/dev") and not _DEVICE_NEXT.match(lines.line(number + 1)):
-        return None
+        return "hdparm" if _ATA_NEXT.match(beginning(lines, number)[len(line) :]) else None
     return match.lastgroup
 
 

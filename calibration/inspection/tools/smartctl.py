@@ -10,7 +10,8 @@ import re
 from pathlib import Path
 
 from .findings import Fact, Findings, FoundDrive, Interface, fact, place
-from .output_text import LARGEST, Line, bounded, inner, key_lines, rate_of, said
+from .identify import namespace
+from .output_text import LARGEST, Line, bounded, inner, key_lines, link_rates, rate_of, said, slower_link
 from .outputs import Output
 
 _BEHIND = re.compile(r"megaraid,(\d{1,5})", re.ASCII)
@@ -21,6 +22,8 @@ _FILE_NAME = re.compile(r"[^A-Za-z0-9]+")
 _OLD_VERSION = re.compile(r"\s+Version:.*")
 """What smartctl 5 prints behind vendor and product of a SCSI disk."""
 _RPM = re.compile(r"(\d{4,5}) rpm", re.ASCII)
+_SECTORS = re.compile(r"(\d{3,5}) bytes(?:(?: logical)?, (\d{3,5}) bytes physical| logical/physical)?\s*$", re.ASCII)
+_MOST_SECTOR = 1 << 16
 _MOST_RPM = 30000
 _LEAST_RPM = 1000
 _TRANSPORTS: dict[str, Interface] = {"SAS": "sas", "Fibre": "fc", "Parallel": "scsi"}
@@ -43,7 +46,7 @@ def read(output: Output) -> Findings:
         message = _message(output)
         found.notes.append(f"{place(name)}: smartctl says nothing of {name.text}{message}")
         return found
-    known = name.text.rsplit("/", 1)[-1] if behind is None else f"megaraid{behind[1]}"
+    known = namespace(name.text.rsplit("/", 1)[-1]) if behind is None else f"megaraid{behind[1]}"
     drive = FoundDrive(known, place(name))
     if behind is not None:
         drive.device_id = int(behind[1])
@@ -58,10 +61,15 @@ def read(output: Output) -> Findings:
             drive.solid_state = fact(True, rotation)
         elif turns >= _LEAST_RPM:
             drive.rotation = fact(float(turns), rotation)
-    _interface(output, drive)
+    _interface(output, drive, found)
     cache = said(inner(root, "write_cache"), "enabled") or said(inner(root, "scsi_cache"), "write_cache_enabled")
     if cache is not None and cache.text in ("true", "false"):
         drive.write_cache = fact(cache.text == "true", cache)
+    logical, physical = said(root, "logical_block_size"), said(root, "physical_block_size")
+    if logical is not None and logical.text.isdecimal():
+        drive.logical_sector = fact(bounded(logical, _MOST_SECTOR), logical)
+    if physical is not None and physical.text.isdecimal():
+        drive.physical_sector = fact(bounded(physical, _MOST_SECTOR), physical)
     found.drives[known] = drive
     return found
 
@@ -76,7 +84,7 @@ def _from_text(output: Output) -> Findings:
     if behind is not None:
         name = f"megaraid{behind[1]}"
     elif device is not None:
-        name = device[1].rsplit("/", 1)[-1]
+        name = namespace(device[1].rsplit("/", 1)[-1])
     elif _is_alone(output):
         name = _FILE_NAME.sub("-", Path(text.name).stem).strip("-") or "disk"
         found.notes.append(f"{where}: no command before it tells which disk this is of; it is called {name}")
@@ -106,7 +114,11 @@ def _from_text(output: Output) -> Findings:
         drive.rotation = fact(float(turns[1]), rotation.value)
     elif "NVMe Version" in lines or (rotation is not None and rotation.value.text == "Solid State Device"):
         drive.solid_state = Fact(True, where)
-    _text_interface(lines, drive)
+    _text_interface(lines, drive, found)
+    sectors = lines.get("Sector Size") or lines.get("Sector Sizes") or lines.get("Logical block size")
+    if sectors is not None and (match := _SECTORS.match(sectors.value.text)) is not None:
+        drive.logical_sector = fact(int(match[1]), sectors.value)
+        drive.physical_sector = fact(int(match[2] or match[1]), sectors.value)
     cache = lines.get("Write cache is") or lines.get("Writeback Cache is")
     if cache is not None and cache.value.text in ("Enabled", "Disabled"):
         drive.write_cache = fact(cache.value.text == "Enabled", cache.value)
@@ -120,12 +132,15 @@ def _is_alone(output: Output) -> bool:
     return starts == [output.first]
 
 
-def _text_interface(lines: dict[str, Line], drive: FoundDrive) -> None:
+def _text_interface(lines: dict[str, Line], drive: FoundDrive, found: Findings) -> None:
     sata, transport = lines.get("SATA Version is"), lines.get("Transport protocol")
     if sata is not None:
         drive.interface = fact("sata", sata.value)
-        rate = rate_of(sata.value)
-        drive.interface_rate = fact(rate, sata.value) if rate is not None else None
+        rates = link_rates(sata.value)
+        if rates is not None:
+            drive.interface_rate = fact(rates[0], sata.value)
+            note = slower_link(drive.name, *rates, place(sata.value))
+            found.notes += [note] if note is not None else []
     elif transport is not None:
         known = next((kind for word, kind in _TRANSPORTS.items() if transport.value.text.startswith(word)), None)
         drive.interface = fact(known, transport.value) if known is not None else None
@@ -139,7 +154,7 @@ def _message(output: Output) -> str:
     return f": {words.text}" if words is not None else ""
 
 
-def _interface(output: Output, drive: FoundDrive) -> None:
+def _interface(output: Output, drive: FoundDrive, found: Findings) -> None:
     root = output.root
     protocol, sata = said(inner(root, "device"), "protocol"), said(inner(root, "sata_version"), "string")
     transport = said(inner(root, "scsi_transport_protocol"), "name")
@@ -154,7 +169,11 @@ def _interface(output: Output, drive: FoundDrive) -> None:
     elif transport is not None:
         known = next((kind for word, kind in _TRANSPORTS.items() if transport.text.startswith(word)), None)
         drive.interface = fact(known, transport) if known is not None else None
-    speed = said(inner(root, "interface_speed", "max"), "string")
+    made, now = (said(inner(root, "interface_speed", key), "string") for key in ("max", "current"))
+    speed = now or made
     rate = rate_of(speed) if speed is not None else None
     if speed is not None and rate is not None:
         drive.interface_rate = Fact(rate, place(speed))
+        able = rate_of(made) if made is not None else None
+        note = slower_link(drive.name, rate, able or rate, place(speed))
+        found.notes += [note] if note is not None else []

@@ -93,6 +93,7 @@ JOINTS: dict[str, Joint] = {
     "lsblk": _pairs,
     "cpuinfo": _cpuinfo,
     "storcli": _storcli,
+    "lscpu": _by_key,
     "uname": _uname,
 }
 """By kind of output."""

@@ -9,6 +9,7 @@ drivers/md/raid5.c, chunk_aligned_read and fetch_block.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ...core.device import Device
 from ...core.join import FORWARD, Join, Parts
@@ -28,6 +29,9 @@ from .coming_blocks import ComingBlocks
 
 Piece = tuple[int, int, int, int]
 """Row, data index, low, high."""
+
+_MOST_HANDLED = 4096
+"""Rows of which the last pass over their heads is remembered."""
 
 
 class _WholeRead:
@@ -86,11 +90,13 @@ class RowReader:
         "_copies_reads",
         "_daemon",
         "_direct_reads",
+        "_handled",
         "_head_bytes",
         "_in_hand",
         "_layout",
         "_md_thread",
         "_members",
+        "_passes",
         "_turns",
         "unreadable",
     )
@@ -118,6 +124,9 @@ class RowReader:
         self._turns = turns
         # Row, bytes [low, high) and number of the pass in which md's thread gave the last heads of a read away.
         self._in_hand: tuple[int, int, int, int] | None = None
+        # By row: the bytes [low, high) whose heads were handled last, and the number of that pass over heads.
+        self._handled: dict[int, tuple[int, int, int]] = {}
+        self._passes = 0
         self._coming = ComingBlocks(cache, layout.chunk_bytes) if isinstance(cache, HeadCache) else None
         self._members: list[Device] = array.members
         self.unreadable = array.failed
@@ -171,7 +180,12 @@ class RowReader:
     def _read_in_passes(
         self, thread: ParityThread | ParityWorkers, row: int, slot: int, low: int, high: int, done: Callable[[], None]
     ) -> None:
-        """Through the stripe cache by md's thread: whole heads are read, then what was asked for is copied out."""
+        """Through the stripe cache by md's thread: whole heads are read, then what was asked for is copied out.
+
+        The thread handles a head to send its reads, to compute a lost block, to copy, and once more after the answer. A
+        head that holds the block is handled twice (raid5.c, ops_complete_compute and ops_complete_biofill, which put it
+        on the list again).
+        """
         array, cache, head = self._array, self._cache, self._head_bytes
         blocks = self._coming
         assert blocks is not None
@@ -182,9 +196,11 @@ class RowReader:
         prices = array.prices
         turns = self._in_turn(thread, row, first, last)
 
-        def fetch() -> float:
+        def fetch(added: int) -> float:
+            handled = self._handle(row, first, last, added)
             lost = slot in self.unreadable
             missing = blocks.missing(row, slot, self.sources(row, slot) if lost else [slot], first, last)
+            fresh = sum([end - begin for begin, end, known in cache.parts(row, first, last) if not known >> slot & 1])
             left = 1
             count = 0
 
@@ -192,7 +208,7 @@ class RowReader:
                 nonlocal left
                 left -= 1
                 if not left:
-                    thread.add(lambda: fill(lost))
+                    thread.add(partial(fill, self._passes, fresh // head, lost))
 
             for source, low_end, high_end in missing:
                 for arrival in blocks.arrivals(thread, row, source, low_end, high_end, turns):
@@ -201,22 +217,45 @@ class RowReader:
                 count += (high_end - low_end) // head
             array.member_reads += len(missing)
             one()
-            return heads * prices.stripe_s + count * prices.bio_s
+            thread.heads += handled
+            # The price of a command has that of its first bio.
+            return handled * prices.stripe_s + (count - len(missing)) * prices.bio_s
 
-        def fill(computed: bool) -> float:
-            thread.then(over)
+        def fill(arrived: int, fresh: int, computed: bool) -> float:
+            handled = self._handle(row, first, last, arrived)
+            thread.heads += handled
+            thread.then(partial(over, self._passes if handled else arrived + 1, fresh))
             cache.keep(row, first, last, 1 << slot)
-            xored = len(self.sources(row, slot)) * size if computed else 0
-            return heads * prices.stripe_s + xored * prices.xor_s_per_byte + (high - low) * prices.copy_s_per_byte
+            seconds = handled * prices.stripe_s + (high - low) * prices.copy_s_per_byte
+            if computed:
+                sources = len(self.sources(row, slot))
+                seconds += fresh * (prices.stripe_s + sources * head * prices.xor_s_per_byte)
+            return seconds
 
-        def over() -> None:
+        def over(filled: int, fresh: int) -> None:
+            if fresh and self._handle(row, first, last, filled):
+                thread.finishes(fresh)
             cache.release(row, low, high)
             if isinstance(thread, ParityThread):
                 batch = ((heads - 1) % STRIPE_BATCH + 1) * head
                 self._in_hand = row, max(turns[-1][0], turns[-1][1] - batch), turns[-1][1], thread.passes
             done()
 
-        self._acquire(row, low, high, lambda: thread.add(fetch))
+        self._acquire(row, low, high, lambda: thread.add(partial(fetch, self._passes)))
+
+    def _handle(self, row: int, first: int, last: int, since: int) -> int:
+        """The thread handles the heads of bytes [first, last): how many are left that no later pass than `since` did.
+
+        One pass over a head does what all I/Os in it want.
+        """
+        handled = self._handled.get(row)
+        if handled is not None and handled[0] <= first and last <= handled[1] and handled[2] > since:
+            return 0
+        if len(self._handled) >= _MOST_HANDLED:
+            self._handled.clear()
+        self._passes += 1
+        self._handled[row] = first, last, self._passes
+        return (last - first) // self._head_bytes
 
     def _in_turn(self, thread: ParityThread | ParityWorkers, row: int, first: int, last: int) -> list[tuple[int, int]]:
         """The heads of bytes [first, last) of `row` as ranges, in the order in which the thread will handle them.

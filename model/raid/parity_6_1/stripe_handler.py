@@ -376,7 +376,9 @@ class StripeHandler:
         for slot in plan.reads:
             self._md_thread.send(slot, Request(READ, offset, size, done, self._md_thread.issuer, parent=slot))
         prices = self._array.prices
-        return self._heads(run) * (prices.stripe_s + count * prices.bio_s)
+        # The price of a command has that of its first bio.
+        heads = self._heads(run)
+        return heads * prices.stripe_s + (heads - 1) * count * prices.bio_s
 
     def _has_read(self, flight: Flight) -> None:
         """The thread will go on with the heads that were read up."""
@@ -442,7 +444,8 @@ class StripeHandler:
                 thread.send(slot, Request(WRITE, start, bio, done, thread.issuer, sync, slot))
         self._md_thread.heads += passes
         prices = self._array.prices
-        return passes * prices.stripe_s + size // self._head_bytes * len(flight.slots) * prices.bio_s
+        merged = size // self._head_bytes - size // bio
+        return passes * prices.stripe_s + merged * len(flight.slots) * prices.bio_s
 
     def _has_written_part(self, flight: Flight, pieces: list[Piece]) -> None:
         """Parity and these data are on the members: the thread answers their writers."""

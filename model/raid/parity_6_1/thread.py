@@ -146,14 +146,23 @@ class ParityThread:
     def filled(self, heads: int, issuer: int) -> None:
         """Charge the thread of a stream: it has found these heads for an I/O, and has put its blocks into them.
 
-        It also has cloned the I/O to account for it (md_account_bio, since 5.14). All of that is done inside the
-        submission (raid5_make_request).
+        It also has cloned the I/O to account for it (md_account_bio, since 5.14), and wakes the thread. All of that is
+        done inside the submission (raid5_make_request).
         """
         if self._host is not None and self._share is not None:
             prices = self._host.prices
-            seconds = prices.bio_s + prices.clone_s + heads * prices.head_s
+            seconds = prices.bio_s + prices.clone_s + prices.wake_s + heads * prices.head_s
             self._host.pass_on(seconds, issuer)
-            self._share.ran(-seconds)
+            if issuer not in self._host.passing_s:  # else the program's own CPU time has it
+                self._share.ran(-seconds)
+
+    def finishes(self, heads: int) -> None:
+        """Handle a number of heads once more, of which nothing is wanted any more."""
+        if heads and self._host is not None and self._share is not None:
+            seconds = heads * self._host.prices.stripe_s
+            self._host.cpu.interrupt(seconds)
+            self.busy_s += seconds
+            self._share.ran(seconds)
 
     def send(self, slot: int, request: Request) -> None:
         """Send `request` to a member at the end of the pass."""
@@ -177,7 +186,7 @@ class ParityThread:
 
     def _begin(self, _: Any) -> None:
         if self._host is not None and self._share is not None:
-            self._share.ran(0.0)
+            self._share.ran(self._host.take_commands_s(self.issuer))
             free = self._host.cpu.free_from
             if self._engine._now < free and self._engine._now < self._until:
                 self._engine.call_at(min(free, self._until), self._begin)

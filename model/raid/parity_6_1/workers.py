@@ -136,6 +136,10 @@ class ParityWorkers:
         """See :meth:`ParityThread.filled`."""
         self.current.filled(heads, issuer)
 
+    def finishes(self, heads: int) -> None:
+        """See :meth:`ParityThread.finishes`."""
+        self.current.finishes(heads)
+
     def send(self, slot: int, request: Request) -> None:
         """See :meth:`ParityThread.send`."""
         self.current.send(slot, request)

@@ -6,6 +6,9 @@ one block high: the size of the block I/O on Linux 2.4 (1 KiB for a raw device),
 makes one more head when work finds none free (R5_ALLOC_MORE, grow_one_stripe), but no second one before a head was
 given back (R5_DID_ALLOC). Work that waits for the quarter asks for no further one. So a cache that always runs out
 grows from N to N + 1 heads while N / 4 are used, and has the square root of 8 n heads after n have been used.
+
+Everybody waits in one queue (wait_for_stripe), readers and writers alike, so the one that has waited longest is served
+first.
 """
 
 from __future__ import annotations
@@ -71,6 +74,7 @@ class StripeCache:
         "_most_rows",
         "_recent",
         "_short",
+        "_slept",
         "_waiting",
         "head_bytes",
         "heads",
@@ -92,7 +96,9 @@ class StripeCache:
         self.sleepers: Sleepers | None = None
         # By row: how often it was acquired, which heads as bits, and how many these count as.
         self._active: dict[int, list[int]] = {}
-        self._waiting: deque[tuple[int, int, int, Callable[[], None]]] = deque()
+        # What waits, each with its number among all that had to wait, and the number of the first process that sleeps.
+        self._waiting: deque[tuple[int, int, int, int, Callable[[], None]]] = deque()
+        self._slept = 0
         self._blocked = False
         self._idle_callbacks: list[Callable[[], None]] = []
         self._recent = RecentRows()
@@ -129,12 +135,14 @@ class StripeCache:
         """Call `start` once the heads of bytes [low, high) of `row` are occupied for it."""
         self._block()
         self.waits += 1
-        self._waiting.append((row, low, high, start))
+        self._waiting.append((self.waits, row, low, high, start))
 
     def sleep(self) -> None:
         """A process sleeps for want of a head."""
         self._block()
         self.waits += 1
+        if not self._slept:
+            self._slept = self.waits
 
     def _block(self) -> None:
         """Work has found no free head: until a quarter is free nobody gets one, and one more may be made."""
@@ -226,18 +234,24 @@ class StripeCache:
         if not self._blocked or 4 * self.in_use > 3 * self.heads:
             return
         self._blocked = False
-        while self._waiting:
-            row, low, high, start = self._waiting[0]
+        while self._waiting or self.sleepers:
+            if self.sleepers and (not self._waiting or self._slept < self._waiting[0][0]):
+                if self.in_use >= self.heads:
+                    self._block()
+                    return
+                self.sleepers.take()
+                self._slept = 0
+                if self.sleepers:
+                    self._slept = self.waits
+                    self._block()
+                    return
+                continue
+            _, row, low, high, start = self._waiting[0]
             if not self.take(row, low, high):
                 self._block()
                 return
             self._waiting.popleft()
             start()
-        if self.sleepers:
-            self.sleepers.take()
-            if self.sleepers:
-                self._block()
-                return
         callbacks, self._idle_callbacks = self._idle_callbacks, []
         for callback in callbacks:
             callback()

@@ -14,9 +14,12 @@ from ....model.files.quantities import format_duration
 from ....model.loads.direct_load import DirectLoad
 
 _TIMES = 10
-"""Mean latencies that a job's I/Os have waited for, on average, from which they may starve. An I/O that is under way at
-a given moment has waited for (1 + v) / 2 mean latencies on average, with v the squared coefficient of variation of the
-latencies (D. Cox, "Renewal theory", 1962); v is 19 for this many."""
+"""Mean latencies that an I/O has waited for in addition to what is expected, from which it may starve. An I/O that is
+under way at a given moment has waited for (1 + v) / 2 mean latencies on average, with v the squared coefficient of
+variation of the latencies (D. Cox, "Renewal theory", 1962)."""
+_DEVIATIONS = 3
+"""Standard deviations of what all I/Os of a job have waited for, from which this is no chance. The one of an I/O is
+taken for its mean, as of an exponential distribution."""
 _OF_SPAN = 0.05
 """Share of the measurement below which such a wait changes the mean latency little. A wait that is no longer than the
 longest latency is not left out either: others like it were counted."""
@@ -37,17 +40,24 @@ def starved(loads: Iterable[DirectLoad], now: float, span: float) -> tuple[int, 
     Returns
     -------
     tuple
-        How many I/Os of such jobs are not complete, and how long they have waited on average (s); zeros without any.
+        How many I/Os of jobs with such an I/O are not complete, and how long they have waited on average (s); zeros
+        without any.
     """
     jobs = list(loads)
     latencies = [each for job in jobs for each in (job.read_latency, job.write_latency) if each.count]
     count = sum(each.count for each in latencies)
     if not count:
         return 0, 0.0
-    mean_s = sum(each.total_ns for each in latencies) * 1e-9 / count
-    least_s = max(_TIMES * mean_s, _OF_SPAN * span, *(each.max for each in latencies))
+    total_s = sum(each.total_ns for each in latencies) * 1e-9
+    squares = sum_in_order(number * (1e-9 * ns) ** 2 for each in latencies for ns, number in each.bins())
+    age_s = squares / (2 * total_s) if total_s else 0.0
+    least_s = max(_TIMES * total_s / count, _OF_SPAN * span, *(each.max for each in latencies))
     waiting = [job.unfinished(now) for job in jobs]
-    long = [(number, waited_s) for number, waited_s in waiting if waited_s > least_s * number]
+    long = [
+        (number, waited_s)
+        for number, waited_s in waiting
+        if waited_s > least_s + age_s * (number + _DEVIATIONS * number**0.5)
+    ]
     number = sum(each for each, _ in long)
     return number, sum_in_order(waited_s for _, waited_s in long) / number if number else 0.0
 
@@ -58,7 +68,7 @@ def starvation_note(loads: Iterable[DirectLoad], now: float, span: float) -> str
     if not number:
         return None
     return (
-        f"{number} I/Os that are outstanding at the end have waited for {format_duration(waited_s)} on average, ten "
-        "times the mean latency or more: they starve while others are served, and no latency counts them before "
-        "they are complete; measure for longer"
+        f"of {number} I/Os that are outstanding at the end some starve while others are served: all have waited for "
+        f"{format_duration(waited_s)} on average, and no latency counts them before they are complete; measure for "
+        "longer"
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ....model.core.exact_sums import sum_in_order
 from ....model.disk.spec import DriveSpec, mechanics
 from ....model.files.quantities import format_duration
+from ....model.kernels import kernel
 from ....model.solid_state.spec import SolidStateSpec
 from ...description.devices import Devices
 from ...description.machine import ControllerInstance
@@ -116,7 +117,12 @@ def _of(
             return Supply(given.rate, given.cache_bytes - spec.slc_cache)
         return given
     if name in scenario.encrypted:
-        return _of(scenario, devices, scenario.encrypted[name].on, op, counted, full)
+        encrypted = scenario.encrypted[name]
+        given = _of(scenario, devices, encrypted.on, op, counted, full)
+        if op == "write" and encrypted.kind == "cryptoloop" and kernel(scenario.kernel).cache.loop_cached:
+            # Its writes are in the page cache when they are done.
+            return Supply(given.rate, given.cache_bytes + machine.memory)
+        return given
     if name in scenario.volumes:
         below = [_of(scenario, devices, device, op, counted, full) for device in scenario.volumes[name].on]
         rate = sum_in_order(each.rate for each in below)

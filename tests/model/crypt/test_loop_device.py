@@ -55,6 +55,22 @@ def test_dirty_memory_below_is_written_back_by_the_flusher() -> None:
     assert bench.below.memory.dirty_bytes == 0
 
 
+def test_direct_writes_fill_no_more_memory_than_the_limit_and_a_quarter() -> None:
+    """Protects memory from what no page cache above throttles; below the limit, the counter-test, nobody sleeps."""
+    took = {}
+    for limit in (SIZE * 4, 1 << 40):
+        bench = LoopBench(2e9, DirtyLimits(0, 0, limit, pass_bytes=4 * KIB))
+        for number in range(40):
+            bench.send(WRITE, 7 * number * SIZE)
+        most = 0
+        while len(bench.done) < 40:
+            bench.engine.run_to(bench.engine.now + 1e-3)
+            most = max(most, bench.below.memory.counted)
+        took[limit] = bench.done[-1]
+        assert most <= 1.25 * limit + SIZE
+    assert took[SIZE * 4] > 2 * took[1 << 40]
+
+
 def test_a_read_is_read_ahead_and_decrypted() -> None:
     """Protects the loop's own read-ahead: the disk is asked for more than the request, and the cipher comes after."""
     bench = LoopBench()

@@ -70,3 +70,20 @@ def test_with_several_cores_a_program_has_one_of_them() -> None:
     cpu.spend(0.8e-3)
     share.ran(0.0)
     assert not share.gives_way
+
+
+@pytest.mark.parametrize(("change_s", "gives_way"), [(-1e-15, True), (0.0, True), (0.6e-3, False)])
+def test_rounding_is_not_taken_for_statistics_that_start_again(change_s: float, gives_way: bool) -> None:
+    """Protects the account against the last bit of busy minus kernel time: a difference that comes out lower is no work
+    of programs. Counter-test: 0.6 ms of a program count.
+    """
+    cpu = Cpu(Engine(0))
+    share = FairShare(cpu)
+    cpu.spend(2.0)
+    share.ran(0.0)
+    share.ran(5e-3)
+    cpu.spend(0.5e-3)
+    share.ran(0.0)
+    cpu.busy_s += change_s
+    share.ran(0.0)
+    assert share.gives_way is gives_way

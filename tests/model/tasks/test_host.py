@@ -65,3 +65,19 @@ def test_what_a_thread_sleeps_over_is_submitted_before_what_comes_later() -> Non
     thread.sleeps = 0
     thread.go_on()
     assert said == ["first half", "second half", "next"]
+
+
+@pytest.mark.parametrize(("cores", "commands_s", "owed_s"), [(1, 120e-6, 0.0), (2, 0.0, 120e-6)])
+def test_the_commands_of_a_kernel_thread_are_its_cpu_time(cores: int, commands_s: float, owed_s: float) -> None:
+    """Protects what the scheduler counts: on one core commands interrupt the thread, on several the thread pays itself.
+
+    Counter-test: the commands of others are nobody's.
+    """
+    host = Host(Cpu(Engine(), cores), replace(FREE, command_s=40e-6))
+    host.pays_for_commands(-5)
+    for issuer in (-5, -6, -5, -5):
+        host.complete_command_of(issuer)
+    assert host.take_commands_s(-5) == pytest.approx(commands_s)
+    assert host.take_owed_s(-5) == pytest.approx(owed_s)
+    assert host.take_commands_s(-5) == host.take_commands_s(-6) == 0.0
+    assert host.commands == 4

@@ -60,3 +60,22 @@ def test_direct_writes_of_o_dsync_carry_fua_where_the_kernel_sends_it(kind: str,
     flushed = only(job + "fdatasync=1", text)
     assert (through > 4e-3) == fua
     assert flushed.sync.mean < 3e-3
+
+
+@pytest.mark.parametrize("kind", ["ext4", "xfs-v5"])
+def test_direct_writes_of_o_sync_commit_the_times_of_the_file(kind: str) -> None:
+    """Measured with pg_test_fsync on five drives: O_SYNC takes as long as fsync, and O_DSYNC as fdatasync.
+
+    Counter-tests: O_DSYNC and fdatasync commit no times, and a file on a device has none.
+    """
+    text = FLASH.replace("KERNEL", "linux-3.10").replace("KIND", kind)
+    job = "[a] filename=FILE rw=write bs=8k size=1m ioengine=psync number_ios=60 overwrite=1 "
+    on_file, on_device = job.replace("FILE", "/data/f"), job.replace("FILE", "/dev/disk0") + "direct=1 "
+    fsync, fdatasync = (only(on_file + sync, text).sync.mean for sync in ("fsync=1", "fdatasync=1"))
+    o_sync, o_dsync = (only(f"{on_file}direct=1 sync={how}", text).write.clat.mean for how in ("sync", "dsync"))
+    direct = only(on_file + "direct=1 fsync=1", text).sync.mean
+    assert fsync > 2 * fdatasync
+    assert o_sync == pytest.approx(fsync, rel=0.15)
+    assert direct == pytest.approx(fsync, rel=0.15)
+    assert o_dsync == pytest.approx(fdatasync, rel=0.15)
+    assert only(on_device + "sync=sync", text).write.clat.mean == pytest.approx(o_dsync, rel=0.05)

@@ -47,6 +47,7 @@ CASES = {
     "chunk-step": trial(RAID0),
     "conservation": trial({**RAID5, "level": "raid10"}, read_share="0%"),
     "destaged": trial(model="IronWolf-8TB", read_share="0%", warm_up="0.2s", duration="1s"),
+    "endings": trial(DEGRADED, read_share="70%"),
     "swapped": trial(RAID0),
     "slower": trial(RAID0),
     "many-drives": trial(),
@@ -56,6 +57,9 @@ CASES = {
     "cpu-grows": trial(),
     "power": trial(),
     "fio": trial(),
+    "replay": trial(RAID0),
+    "compare": trial(RAID5),
+    "curve": trial(RAID0, read_share="0%"),
 }
 
 

@@ -17,12 +17,14 @@ from raidsim.model.drives.catalogue import AnyDrive
 from raidsim.model.drives.power import watts
 from raidsim.model.links.link import Path
 from raidsim.model.loads.direct_load import DirectLoad, LoadIo
+from raidsim.model.loads.trace_load import ClosedTrace
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.solid_state import media
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.timeline import Timeline
 from raidsim.model.statistics import usage
 from raidsim.model.tasks.cpu import Cpu
+from raidsim.scenarios.traces.replay import replay
 from raidsim.validation.laws import utilization
 from raidsim.validation.laws.broken import violations
 from raidsim.validation.laws.hunting import hunt
@@ -183,6 +185,28 @@ def large_reads_stall(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SolidState, "_start", slow)
 
 
+def a_read_gets_lost(patch: pytest.MonkeyPatch) -> None:
+    """Every tenth command of a drive is never complete."""
+    submit = SolidState.submit
+    seen = [0]
+
+    def losing(self: SolidState, request: Request) -> None:
+        seen[0] += 1
+        if seen[0] % 10:
+            submit(self, request)
+
+    patch.setattr(SolidState, "submit", losing)
+
+
+def a_replay_of_one_at_a_time(patch: pytest.MonkeyPatch) -> None:
+    """A trace that is replayed has one I/O outstanding, whatever the depth."""
+
+    def single(*arguments: Any, **options: Any) -> ClosedTrace:
+        return ClosedTrace(*arguments, **{**options, "depth": 1})
+
+    patch.setattr(replay, "ClosedTrace", single)
+
+
 SINGLE = {"workload.depth": 1}
 TWO = {"workload.depth": 2, "workload.jobs": 1}
 READS = {"workload.read_share": "100%"}
@@ -210,6 +234,8 @@ MUTANTS = {
         Mutant("more-jobs", one_stream_is_read_ahead, fields={**BARE, **CLOSED, **READS, **ORDERED, **SINGLE}),
         Mutant("conservation", a_mirror_is_not_written, fields={**MIRROR, **CLOSED, **WRITES, **RANDOM}),
         Mutant("destaged", no_destaging_in_idle_time, DISK, {**BARE, **CLOSED, **WRITES, **RANDOM}),
+        Mutant("endings", a_read_gets_lost, fields={**BARE, **CLOSED}),
+        Mutant("replay", a_replay_of_one_at_a_time, fields={**BARE, **CLOSED, **READS, **RANDOM, "workload.jobs": 1}),
         Mutant("cpu-time", free_processors, fields=BARE),
         Mutant("power", power_falls_under_load, fields=BARE),
         Mutant("unsaturated", nothing_is_saturated, fields={**BARE, **CLOSED, **READS}),

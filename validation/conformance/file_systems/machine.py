@@ -170,7 +170,7 @@ def file_machine(
     pages = PageMemory(memory, known.cache.counts_activations, known.cache.second_chance, known.cache.half_pace)
     largest = member.max_request_bytes
     cached = page_cache_settings(known, shown, settings.block, largest, dirty, settings.write_run)
-    opened = read_ahead(read_ahead_plan(known, shown))
+    opened = read_ahead(read_ahead_plan(known, shown, largest_request=largest))
     dirty_memory = DirtyMemory(dirty_limits(known, memory, dirty))
     cache = PageCache(engine, vm.host, counted, cached, pages, dirty_memory, opened)
     random = engine.streams.generator("file system")

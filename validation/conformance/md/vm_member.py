@@ -40,13 +40,10 @@ MIB = 1 << 20
 
 IO_S = 6.1e-6
 """CPU time of one direct I/O of fio without that of its request (s): single at 95,000 IOPS of 10.3 us."""
-
 BYTE_S = 96e-12
 """What each byte adds to that (s): its page pinned and released; single at 61,000 I/Os of 64 KiB."""
-
 HUGE_PAGE_BYTE_S = 47e-12
 """The same where fio's buffers, all together, are large enough for huge pages; single at 10,700 I/Os of 1 MiB."""
-
 HUGE_PAGE = 2 * MIB
 
 SWITCH_S = 4.1e-6
@@ -81,6 +78,9 @@ HEAD_S = 1.2e-6
 """CPU time of a stripe head in the thread of the program (s): fio's own time (usr and sys) for a write is 41 us for 64
 KiB on RAID 5 and 17.4 us on one member, 4.2 us of it for the request; for 1 MiB it is 307 us and 72 us (9 requests)."""
 
+WAKE_S = 2.1e-6
+"""CPU time of waking md's thread, in that of the program (s): what is left of fio's own 14.2 us for 4 KiB on RAID 5."""
+
 CHECKSUM_BYTE_S = 4.1e-9
 """CPU time of a byte's checksum (s): sequential writes of 64 KiB to RAID 5 of four with a journal, one at a time, take
 1.05 ms longer than without one, 0.48 of them for the request of 136 KiB to the journal and its copy."""
@@ -88,7 +88,6 @@ CHECKSUM_BYTE_S = 4.1e-9
 MEMORY_BYTE_S = 2.7e-9
 """CPU time of a byte that a memory-backed member stores (s): writes of 16 KiB to RAID 1 of two without a bitmap take
 67 us longer than those of 4 KiB, and those of 64 KiB 330 us."""
-
 MEMORY_READ_BYTE_S = 1.5e-9
 """The same of a byte that is read from it (s): ext4 on a single member reads 64 KiB in 1.106 ms one after the other."""
 
@@ -106,6 +105,7 @@ PRICES = replace(
     xor_s_per_byte=COPY_S_PER_BYTE,
     segment_s=SEGMENT_S,
     head_s=HEAD_S,
+    wake_s=WAKE_S,
     checksum_s_per_byte=CHECKSUM_BYTE_S,
 )
 

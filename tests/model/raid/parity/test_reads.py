@@ -17,6 +17,8 @@ from raidsim.model.raid.stripes.settings import ParitySettings
 from raidsim.model.schedulers import MqDeadline
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
+from raidsim.tests.model.raid.parity_bench import CHUNK
+from raidsim.tests.model.raid.parity_bench import Bench as ParityBench
 from raidsim.tests.model.recording import KIB, MIB, Recorder
 
 
@@ -88,3 +90,34 @@ def test_otherwise_a_chunk_is_one_request(cores: int, chunk: int, chunks: list[i
     bench = Bench("raid5", (0,), cores, chunk)
     bench.read(chunks)
     assert {size for disk in bench.disks for _, size in disk.sent(READ)} == {chunk}
+
+
+def handled(chunk: int, ios: int = 1, again: bool = False) -> float:
+    """How often md's thread handles the 16 heads of a chunk for a number of reads of it at once.
+
+    The chunk is number `chunk` of a RAID 5 of four whose member 0 is lost; `again`: a second time.
+    """
+    bench = ParityBench(failed=(0,), prices={"stripe_s": 1e-6}, hold=None, direct_reads=True, heads=256)
+    for _ in range(1 + again):
+        before = bench.cpu.kernel_s
+        for _ in range(ios):
+            bench.issuer.read(chunk * CHUNK, CHUNK)
+        bench.engine.run()
+    return (bench.cpu.kernel_s - before) / 16e-6
+
+
+@pytest.mark.parametrize(
+    ("chunk", "again", "passes"),
+    [(1, False, 3), (0, False, 4), (1, True, 2), (0, True, 2)],
+    ids=["read", "computed", "read before", "computed before"],
+)
+def test_a_head_is_handled_for_each_step_of_a_read(chunk: int, again: bool, passes: int) -> None:
+    """Protects md's CPU time: a head is handled to send its reads, to compute a lost block, to copy, and after the
+    answer. Counter-test: a head that holds the block is handled twice.
+    """
+    assert handled(chunk, again=again) == pytest.approx(passes)
+
+
+def test_one_pass_over_a_head_serves_all_that_wait_in_it() -> None:
+    """Protects the CPU time of reads in the same heads: four that come at once cost as much as one."""
+    assert handled(1, ios=4) == pytest.approx(handled(1))

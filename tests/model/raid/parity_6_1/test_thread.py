@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from raidsim.model.core.engine import Engine
@@ -75,3 +77,12 @@ def test_what_is_woken_later_runs_when_the_thread_sleeps(pass_s: float, at: floa
     thread.when_asleep(lambda: ran.append(engine.now))
     engine.run()
     assert ran == [0.0, pytest.approx(at)]
+
+
+def test_the_program_pays_for_waking_the_thread() -> None:
+    """Protects the share of the program: each I/O costs the bio, its clone, the wake-up, and its heads."""
+    engine = Engine(0)
+    cpu = Cpu(engine)
+    prices = replace(FREE, bio_s=1e-6, clone_s=10e-6, wake_s=100e-6, head_s=1e-3)
+    ParityThread(engine, Host(cpu, prices), [], StripeCache(256, 4096)).filled(3, 1)
+    assert cpu.busy_s == pytest.approx(3.111e-3)

@@ -77,6 +77,42 @@ def test_a_quarter_has_to_be_free() -> None:
     assert not bare.cache.full
 
 
+@pytest.mark.parametrize("writers_first", [False, True])
+def test_who_waits_longest_is_served_first(writers_first: bool) -> None:
+    """Protects the one queue of readers and writers: a reader has its turn though further writes always wait.
+
+    A writer that came before the reader goes first, which is the counter-test.
+    """
+    bare = Bare(1)
+    cache = bare.cache
+    assert cache.acquire(0, 0, CHUNK)
+    order: list[str] = []
+    if writers_first:
+        cache.wait(1, 0, CHUNK, lambda: order.append("write"))
+    bare.turns.read(1, 20, 0, CHUNK, lambda low, high: order.append("read"))
+    for row in (2, 3):
+        cache.wait(row, 0, CHUNK, lambda: order.append("write"))
+    for row in (0, 1, 20, 2) if writers_first else (0, 20, 2):
+        cache.release(row)
+    assert order == (["write", "read", "write", "write"] if writers_first else ["read", "write", "write"])
+
+
+def test_a_turn_without_a_free_head_is_kept() -> None:
+    """Protects a reader that is next when no head is free: it stays ahead of writes that come later."""
+    bare = Bare(1)
+    cache = bare.cache
+    assert cache.acquire(0, 0, 8 * PAGE)
+    assert cache.acquire(1, 0, 8 * PAGE)
+    order: list[str] = []
+    cache.wait(2, 0, 8 * PAGE, lambda: order.append("write"))
+    bare.turns.read(1, 20, 0, PAGE, lambda low, high: order.append("read"))
+    cache.wait(3, 0, 8 * PAGE, lambda: order.append("write"))
+    cache.release(0)
+    assert order == ["write"]
+    cache.release(1)
+    assert order == ["write", "read"]
+
+
 @pytest.mark.parametrize(("settings", "parts"), [(TURNS, [8, 8]), (ORDER, [16])])
 def test_a_chunk_is_read_as_far_as_heads_go(settings: dict[str, Any], parts: list[int]) -> None:
     """Protects what many readers do to an array of 2.4: a process submits what it has heads for, and sleeps then.

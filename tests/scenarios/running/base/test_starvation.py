@@ -49,3 +49,13 @@ def test_unfinished(submit_s: float) -> None:
     assert number == pytest.approx(16, abs=2)
     assert 0.3 * response_s < age_s / number < 0.7 * response_s
     assert starved([load], engine.now, 0.1) == (0, 0.0)
+
+
+@pytest.mark.parametrize(("stuck", "found"), [(0, 0), (1, 4)])
+def test_one_of_four_starves(stuck: int, found: int) -> None:
+    """Protects jobs of which a single I/O starves: the mean wait of the others hides nothing."""
+    engine = Engine(1)
+    load = ClosedLoad(engine, FixedServiceDevice(engine, "d", 1 << 30, linear_service(10e-3), 4), size=4096, depth=4)
+    engine.run_to(1.0)
+    load._since -= stuck * 0.9
+    assert starved([load], engine.now, 1.0)[0] == found

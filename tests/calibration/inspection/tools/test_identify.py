@@ -1,0 +1,102 @@
+"""What drives say of themselves: hdparm -I, nvme list -o json of nvme-cli 1 and 2, nvme id-ctrl."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidsim.calibration.inspection.inspection import Inspection, Source, inspect
+from raidsim.model.core.errors import InputError
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.documents.document import document_from
+
+HDPARM = (Path(__file__).parents[1] / "pasted/made-hdparm.txt").read_text(encoding="utf-8")
+OLD_LIST = """\
+{
+  "Devices" : [
+    {
+      "NameSpace" : 1,
+      "DevicePath" : "/dev/nvme0n1",
+      "ModelNumber" : "Samsung SSD 970 EVO Plus 1TB",
+      "UsedBytes" : 250059350016,
+      "PhysicalSize" : 1000204886016,
+      "SectorSize" : 512
+    }
+  ]
+}
+"""
+NEW_LIST = """\
+{
+  "Devices":[
+    {
+      "HostNQN":"x",
+      "Subsystems":[
+        {
+          "Subsystem":"nvme-subsys0",
+          "Controllers":[
+            {
+              "Controller":"nvme0",
+              "ModelNumber":"Samsung SSD 970 EVO Plus 1TB",
+              "Namespaces":[
+                {"NameSpace":"nvme0n1", "NSID":1, "PhysicalSize":1000204886016, "SectorSize":512}
+              ],
+              "Paths":[]
+            }
+          ],
+          "Namespaces":[]
+        }
+      ]
+    }
+  ]
+}
+"""
+IDENTIFIED = """\
+# nvme id-ctrl /dev/nvme0
+NVME Identify Controller:
+vid       : 0x144d
+sn        : x
+mn        : Samsung SSD 970 EVO Plus 1TB
+fr        : 2B2QEXM7
+tnvmcap   : 1000204886016
+vwc       : 0x1
+"""
+
+
+def made(text: str) -> tuple[ScenarioSpec, Inspection]:
+    """The scenario of a text."""
+    found = inspect([Source("x", text)], "x")
+    return document_from(found.text, "again").spec(), found
+
+
+def test_hdparm() -> None:
+    """Protects -I: model, size by its sectors, rotation, interface, and a write cache that is off or on."""
+    spec, _ = made(HDPARM)
+    drive = spec.machine.drives["sda"].hard_disk()
+    assert (drive.capacity, drive.rotation, drive.write_cache) == (4000787030016, 5400, False)
+    assert drive.interface.startswith("SATA")
+    on = made(HDPARM.replace("    \tWrite cache", "   *\tWrite cache"))[0]
+    assert on.machine.drives["sda"].hard_disk().write_cache
+    two = made(HDPARM + HDPARM.replace("/dev/sda", "/dev/sdb"))[0]
+    assert list(two.machine.drives) == ["sda", "sdb"]
+
+
+@pytest.mark.parametrize("text", [OLD_LIST, NEW_LIST, IDENTIFIED])
+def test_nvme(text: str) -> None:
+    """Protects nvme-cli's forms: the same drive by its namespace, which arrays name."""
+    mirror = "md0 : active raid1 nvme0n1p1[0] nvme1n1p1[1]\n      976630464 blocks super 1.2 [2/2] [UU]\n"
+    spec, found = made(text)
+    assert list(spec.machine.drives) == ["nvme0n1"]
+    assert spec.machine.drives["nvme0n1"].spec().capacity == 1000204886016
+    assert not found.notes
+    array, _ = made(f"{text}\n\n{mirror}")
+    assert list(array.machine.drives) == ["nvme0n1", "nvme1n1"]
+
+
+def test_which_controller_nobody_tells() -> None:
+    """Protects id-ctrl without its command: a name is given, and that is said; a list without names is refused."""
+    spec, found = made(IDENTIFIED.split("\n", 1)[1])
+    assert list(spec.machine.drives) == ["nvme0n1"]
+    assert any("no command before it tells which drive" in note for note in found.notes)
+    with pytest.raises(InputError, match=r"expected: a namespace with 'DevicePath' or 'NameSpace'"):
+        made(OLD_LIST.replace('"DevicePath" : "/dev/nvme0n1",', "").replace('"NameSpace" : 1,', ""))
