@@ -18,9 +18,12 @@ from . import (
     fio_text,
     hdparm,
     iostat,
+    iostat_json,
     iozone,
     mdstat,
     postmark,
+    sar,
+    sysbench,
     tiobench,
 )
 from .paste import lift
@@ -50,7 +53,7 @@ FORMATS = tuple(
     Format(module.NAME, module.SIGNATURE, module.parse)
     for module in (
         *(fio_json, fio_text, bonnie_plus_plus, bonnie, postmark, tiobench, iozone, iostat, mdstat),
-        *(hdparm, diskinfo, crystal_disk_mark),
+        *(hdparm, diskinfo, crystal_disk_mark, iostat_json, sysbench, sar),
     )
 )
 """The formats that are told by their own lines."""

@@ -72,8 +72,9 @@ def _columns() -> dict[str, Column]:
     return columns
 
 
-_COLUMNS = _columns()
-_CPU = {
+COLUMNS = _columns()
+"""By their headings."""
+CPU = {
     "%user": "cpu_user",
     "%nice": "cpu_nice",
     "%system": "cpu_system",
@@ -85,7 +86,8 @@ _CPU = {
 _BANNER = re.compile(r"^(?:Linux|FreeBSD) \S+ ")
 _TIME = re.compile(r"^(?:Time: )?(?:[\d./-]+[ T])?\d{1,2}:\d\d:\d\d(?: ?[AP]M|[+-]\d\d:?\d\d|Z)?\s*$", re.ASCII)
 _FREEBSD = re.compile(r"^\s*extended device statistics\s*$")
-_HUMAN = re.compile(r"[\d.]+(?:%|[kMGT])B?", re.ASCII)
+_HUMAN = re.compile(r"(?P<number>[\d.]+)(?P<unit>%|[kMGTP]?B|[kMGTP])", re.ASCII)
+_POWERS = "BkMGTP"
 
 
 def parse(text: ReportText) -> Report:
@@ -138,12 +140,12 @@ def _cpu(text: ReportText, number: int, here: dict[str, str], figures: FigureLis
     """The CPU's shares; returns the number of the line after them."""
     names, values = text.cells(number)[1:], text.cells(number + 1)
     for name in names:
-        if name.text not in _CPU:
-            raise name.refused(f"{', '.join(_CPU)}: other words come from a locale, LC_ALL=C has these")
+        if name.text not in CPU:
+            raise name.refused(f"{', '.join(CPU)}: other words come from a locale, LC_ALL=C has these")
     if len(values) != len(names):
         raise text.refused(number + 1, f"{len(names)} shares of the CPU", f"{len(values)} columns")
     for name, value in zip(names, values, strict=True):
-        figures.add(_CPU[name.text], _plain(value).number(per=100), "share", number + 1, **here)
+        figures.add(CPU[name.text], _amount(value, _SHARE), "share", number + 1, **here)
     text.use(number, number + 1)
     return number + 2
 
@@ -159,8 +161,8 @@ def _devices(
     at = next(i for i, name in enumerate(names) if name.text.rstrip(":") in ("Device", "device"))
     columns = [name for i, name in enumerate(names) if i != at]
     for name in columns:
-        if name.text not in _COLUMNS:
-            raise name.refused(f"a column of iostat -x: {', '.join(_COLUMNS)}")
+        if name.text not in COLUMNS:
+            raise name.refused(f"a column of iostat -x: {', '.join(COLUMNS)}")
     if not columns:
         raise text.refused(heading, "columns beside the device")
     table = " ".join(name.text for name in columns)
@@ -174,8 +176,8 @@ def _devices(
             raise text.refused(number, f"{len(names)} columns as in line {heading}", f"{len(cells)} columns")
         here = {**_here(report, time), "device": cells[at].text.rstrip(":")}
         for name, cell in zip(columns, [cell for i, cell in enumerate(cells) if i != at], strict=True):
-            column = _COLUMNS[name.text]
-            figures.add(column.name, _plain(cell).number(column.times, column.per), column.unit, number, **here)
+            column = COLUMNS[name.text]
+            figures.add(column.name, _amount(cell, column), column.unit, number, **here)
         text.use(number)
         number += 1
     return {table}, number
@@ -185,7 +187,17 @@ def _ends(line: str) -> bool:
     return bool(_is_heading(line) or _TIME.match(line) or _FREEBSD.match(line) or line.startswith("avg-cpu:"))
 
 
-def _plain(cell: Cell) -> Cell:
-    if _HUMAN.fullmatch(cell.text):
-        raise cell.refused("a plain number: run iostat without -h and --human")
-    return cell
+def _amount(cell: Cell, column: Column) -> float:
+    """What a cell says in the column's unit; of --human ("4.1k", "12.3%") with its own, whatever the heading's is."""
+    match = _HUMAN.fullmatch(cell.text)
+    if match is None:
+        return cell.number(column.times, column.per)
+    number, unit = cell._replace(text=match["number"]), match["unit"]
+    if unit == "%" and column.unit == "share":
+        return number.number(per=100)
+    if unit != "%" and column.unit in ("bytes", "bytes/s"):
+        return number.number(1024 ** _POWERS.index(unit[0]))
+    raise cell.refused("a number in the column's own unit: run iostat without -h and --human")
+
+
+_SHARE = Column("share", "share", per=100)

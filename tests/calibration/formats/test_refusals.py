@@ -72,7 +72,7 @@ def read_or_refuse(text: str) -> Report | None:
         ("iostat", ("39.82", "39,82"), r"x:8:27: .*LC_ALL=C"),
         ("iostat", ("  1.03   1.75", ""), r"x:8:1: found 10 columns; expected: 12 columns as in line 7"),
         ("iostat", ("svctm", "foo"), r"x:7:90: found 'foo'; expected: a column of iostat -x"),
-        ("iostat-12", ("539.32", "0.5M"), r"run iostat without -h and --human"),
+        ("iostat-12", ("34.29", "0.5M"), r"run iostat without -h and --human"),
         ("mdstat", ("[U_UU]", "[U_UUU]"), r"expected: 4 marks, of which 3 are U"),
         ("mdstat", ("sdb1[1](F)", "sdb1[1](Q)"), r"x:2:36: .*the flags \(F\), \(S\)"),
         ("mdstat", ("algorithm 2", "algorithm 7"), r"x:3:66: found '7'; expected: md's algorithms"),

@@ -1,0 +1,77 @@
+"""Statistics of the kernel and of sysbench: iostat as JSON and for people, sar -d, sysbench fileio old and new."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidsim.calibration.formats.detect import parse
+from raidsim.calibration.formats.report import Report
+from raidsim.model.core.errors import InputError
+from raidsim.tests.calibration.formats import samples
+
+KIB, MIB = 1 << 10, 1 << 20
+
+
+def read(name: str) -> Report:
+    """The report of a sample."""
+    return parse(samples.ALL[name], name)
+
+
+def test_iostat_json() -> None:
+    """Protects -o JSON: the figures of the table's columns, with report, time and device."""
+    report = read("iostat-json")
+    here = {"report": "1", "device": "sda"}
+    assert report.format == "iostat"
+    assert report.value("read_iops", **here) == 120.5
+    assert report.value("read_rate", **here) == 482 * KIB
+    assert report.value("write_merged", **here) == pytest.approx(0.0909)
+    assert report.value("utilization", **here) == pytest.approx(0.973)
+    assert report.value("read_await", **here) == pytest.approx(8.2e-3)
+    assert report.value("cpu_iowait") == pytest.approx(0.3)
+    with pytest.raises(InputError, match=r"found the key 'x/s'; expected: a column of iostat"):
+        parse(samples.ALL["iostat-json"].replace('"r/s"', '"x/s"'), "x")
+
+
+def test_iostat_for_people() -> None:
+    """Protects -h and --human: every number has its own unit; one that the column cannot have is refused."""
+    report = read("iostat-human")
+    assert report.value("read_rate", device="sda") == 482 * KIB
+    assert report.value("read_rate", device="nvme0n1") == pytest.approx(1.2 * MIB)
+    assert report.value("read_request_size", device="nvme0n1") == 640
+    assert report.value("read_merged", device="sda") == 0
+    assert report.value("cpu_iowait") == pytest.approx(0.3)
+
+
+def test_sar() -> None:
+    """Protects sar -d: intervals by their time, and the average."""
+    report = read("sar")
+    assert report.value("iops", device="sda", time="12:10:01 AM") == 130.5
+    assert report.value("read_rate", device="md0", time="12:10:01 AM") == 480 * KIB
+    assert report.value("await", device="sda", time="average") == pytest.approx(7.6e-3)
+    old = samples.ALL["sar"].replace(
+        "    rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz", " rd_sec/s wr_sec/s dkB/s avgrq-sz avgqu-sz"
+    )
+    assert parse(old, "x").value("read_rate", device="md0", time="12:10:01 AM") == 480 * 512
+    with pytest.raises(InputError, match=r"x:4:\d+: found 7 columns; expected: 9 columns behind the time"):
+        parse(samples.ALL["sar"].replace("0.99      7.60", "", 1), "x")
+
+
+def test_sysbench() -> None:
+    """Protects sysbench fileio 1.0: rates, IOPS, latencies in milliseconds, the run's time."""
+    report = read("sysbench")
+    assert report.version == "1.0.20"
+    values = [report.value(name) for name in ("read_iops", "write_iops", "fsync_iops", "seconds", "ios")]
+    assert values == [321.5, 214.25, 685.75, 60.25, 73000]
+    assert report.value("read_rate") == pytest.approx(5.02 * MIB)
+    assert report.value("latency_mean") == pytest.approx(3.28e-3)
+    assert report.value("latency_p95") == pytest.approx(15.83e-3)
+
+
+def test_sysbench_0_4() -> None:
+    """Protects the older form, with its numbers of operations."""
+    report = read("sysbench-0")
+    assert [report.value(name) for name in ("read_ios", "write_ios", "iops")] == [6001, 3999, 160]
+    assert report.value("rate") == pytest.approx(2.5 * MIB)
+    assert report.value("read_bytes") == pytest.approx(93.766 * MIB)
+    assert report.value("latency_max") == pytest.approx(0.82209)
+    assert report.value("latency_p95") == pytest.approx(0.17011)
