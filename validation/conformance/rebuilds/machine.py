@@ -177,11 +177,13 @@ class Machine:
         else:
             assert isinstance(layout, ParityLayout)
             most = known.raid5.most_heads if known.raid5.grows else 0
+            seen = max(heads, *case.get("stripe_heads_active", [0]), 0)
+            if most and case.get("stripe_heads_active"):
+                most = min(seen, most)
             settings = known.raid5.model_copy(update={"heads": heads, "most_heads": most})
             parity = ParityArray(self.engine, "md0", queues, layout, settings, self.host, failed)
-            grown = max(heads, *case.get("stripe_heads_active", [0]), 0)
             if most:
-                parity.cache.grow_to(min(grown, most))
+                parity.cache.grow_to(min(seen, most))
             self.array = parity
             driver = ParityDriver(settings, None)
         limits = {name: case["settings"][name] for name in case["settings"] if name != "heads"}

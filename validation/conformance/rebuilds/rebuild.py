@@ -7,7 +7,8 @@ within 15 points and serve as many requests within 30 %; where the load held bac
 end shows, they are not compared. The prices of the CPU are those of the other kinds, but for one
 (:data:`.machine.SYNC_STRIPE_S`), which is fitted to one case.
 
-Of RAID 4, 5 and 6 the stripe heads that were seen are given, since the cache grows from case to case.
+Of RAID 4, 5 and 6 the stripe heads that were seen are given, since the cache grows from case to case, and stay as many.
+(Within a case hardly any were added: 1,471 to 1,516 in half a minute, where the model makes 900.)
 """
 
 from __future__ import annotations
