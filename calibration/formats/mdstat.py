@@ -134,9 +134,9 @@ def _array(text: ReportText, number: int, figures: FigureList, warnings: list[st
         here["level"] = words.pop(0).text
     elif match["state"] == "active":
         raise text.refused(number, "the level of an active array after its state")
-    below = details = text.after(number)
+    below = details = _below(text, number)
     while _DETAIL.match(text.line(details)):
-        details = text.after(details)
+        details = _below(text, details)
     blocks = _BLOCKS.match(text.line(below)) if details > below else None
     if blocks is None:
         raise text.refused(below, "the array's 'N blocks ...' under its name: is the file complete?")
@@ -147,6 +147,14 @@ def _array(text: ReportText, number: int, figures: FigureList, warnings: list[st
             _detail(text, line, here, figures, warnings)
     text.use(*range(number, details))
     return details
+
+
+def _below(text: ReportText, number: int) -> int:
+    """The number of the next line of an array; some pages put an empty one between all lines."""
+    after = text.after(number)
+    further = after + 1
+    spaced = not text.line(after) and _DETAIL.match(text.line(further)) and _LINE.match(text.line(further))
+    return further if spaced else after
 
 
 def _member(word: Cell, here: dict[str, str], figures: FigureList) -> str:

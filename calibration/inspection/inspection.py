@@ -181,6 +181,7 @@ def _printed(source: Source, found: Findings) -> list[Output]:
         return several
     spans: list[list[int]] = []
     others: list[str] = []
+    parts: set[str] = set()
     for number in left:
         line = several[0].text.line(number)
         if mdstat_format.is_part(line) and not line.startswith("unused"):
@@ -190,6 +191,10 @@ def _printed(source: Source, found: Findings) -> list[Output]:
         other = not_read.begins(line)
         if other is not None:
             others.append(f"{source.name}:{number}: what {other.what} prints is skipped: {other.why}")
+        elif (cropped := not_read.part(line)) is not None and cropped.what not in parts:
+            parts.add(cropped.what)
+            said = f"{source.name}:{number}: a part of what {cropped.what} prints is skipped: {cropped.why}"
+            others.append(f"{said}; give {cropped.instead}")
         if spans and number == spans[-1][1] + 1:
             spans[-1][1] = number
         else:

@@ -78,6 +78,48 @@ _OUTPUTS = tuple(
         (r"\S.*: \(g=\d+\): rw=\w+, ", "fio", "it is a measurement", "raidsim parse"),
     )
 )
+_PARTS = tuple(
+    NotRead(re.compile(start), what, why, instead)
+    for start, what, why, instead in (
+        (
+            r"\s*(?:Raid (?:Level|Devices)|Array (?:Size|State)|Used Dev Size|Device Role|Chunk Size|Number +Major)\b",
+            "mdadm --detail or --examine",
+            "the line with the device's name (/dev/md0:) before it is missing",
+            "all that it prints",
+        ),
+        (
+            r"(?:Device Model|Model Number|User Capacity|SATA Version is|Rotation Rate):\s",
+            "smartctl",
+            "its first line (smartctl 7.2 ...) is missing",
+            "all that smartctl -i prints",
+        ),
+        (
+            r"(?:Enclosure Device ID|Slot Number|Inquiry Data|Firmware state): |RAID Level\s+: Primary-",
+            "MegaCli",
+            "the line of its adapter (Adapter #0) is missing",
+            "all that MegaCli prints",
+        ),
+        (
+            r"(?:EID:Slt +DID|DG/VD +TYPE|DG Arr Row)\b",
+            "storcli or perccli",
+            "the lines before the table (Controller = 0) are missing",
+            "all that it prints, or the same with J",
+        ),
+        (
+            r"\s*(?:logicaldrive \d|physicaldrive \w+:\d)",
+            "ssacli",
+            "the line of its controller (Smart Array ... in Slot 0) is missing",
+            "all that ssacli ctrl all show config prints",
+        ),
+        (
+            r"[├└]─\w|(?:sd[a-z]{1,3}|nvme\d+n\d+|vd[a-z])\s.*\bdisk\b",
+            "lsblk",
+            "its line of headings (NAME ...) is missing",
+            "all that lsblk prints",
+        ),
+    )
+)
+"""Parts of outputs that are read, which cannot be read without their beginning."""
 _VDEV = re.compile(r"(mirror|raidz[123]?|draid[123]?\S*)-\d+$")
 _DEVICE = re.compile(r"(?:/dev/\S+|(?:sd|nvme|ada|da|hd|vd|c\d+t|ata-|wwn-|scsi-|gptid/)\S*)$")
 _PARITIES = re.compile(r"(?:raidz|draid)(?P<count>\d?)")
@@ -89,6 +131,11 @@ def begins(line: str) -> NotRead | None:
     return next((each for each in _OUTPUTS if each.start.match(line[:_LONGEST])), None)
 
 
+def part(line: str) -> NotRead | None:
+    """The output that a line is a part of, though none that can be read alone."""
+    return next((each for each in _PARTS if each.start.match(line[:_LONGEST])), None)
+
+
 def refuse(text: ReportText) -> None:
     """Refuse a text that has one of these.
 
@@ -98,7 +145,7 @@ def refuse(text: ReportText) -> None:
         With what it is, why it makes no scenario, and what does.
     """
     for number, line in enumerate(text.lines, 1):
-        other = begins(line)
+        other = begins(line) or part(line)
         if other is None:
             continue
         nearest = _nearest(text, number) if other.what == "zpool status" else None

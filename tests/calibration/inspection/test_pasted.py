@@ -272,6 +272,26 @@ def test_members_without_a_role_and_a_journal_alone() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("     Raid Level : raid5\n   Raid Devices : 4\n", "mdadm --detail or --examine"),
+        ("Device Model:     WDC WD40EFAX-68JH4N0\n", "smartctl"),
+        ("Enclosure Device ID: 32\nSlot Number: 0\n", "MegaCli"),
+        ("EID:Slt DID State DG     Size Intf Med\n", "storcli or perccli"),
+        ("   physicaldrive 1I:1:1 (port 1I:box 1:bay 1, SAS HDD, 900 GB, OK)\n", "ssacli"),
+        ("├─sda1   8:1    0   512M  0 part  /boot/efi\n", "lsblk"),
+    ],
+)
+def test_an_output_without_its_beginning_is_named(text: str, what: str) -> None:
+    """Protects cropped pastes: refused, or noted next to another output, with what is missing; never dropped."""
+    with pytest.raises(InputError, match=rf"x:1: found what {what} prints: .* missing; give all"):
+        inspect([Source("x", text)], "x")
+    disk = "NAME SIZE TYPE\nsda 3.6T disk\n\n"
+    notes = inspect([Source("x", disk + text)], "x").notes
+    assert any(f"a part of what {what} prints is skipped" in note and "give all" in note for note in notes)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         (

@@ -109,6 +109,12 @@ def test_words_of_json_that_a_mail_has_broken() -> None:
     assert made(text.replace(name, f"{first}\n{last}")).document == whole
 
 
+def test_an_mdstat_with_an_empty_line_after_every_line() -> None:
+    """Protects what web pages do to a text: the same array with its bitmap."""
+    text = mdstat_texts.text(REBUILT)
+    assert made(text.replace("\n", "\n\n")).document == made(text).document
+
+
 def test_a_table_that_cannot_be_put_together_is_refused() -> None:
     """Protects lsblk's and storcli's tables: a row without its columns is no device."""
     for name, message in (

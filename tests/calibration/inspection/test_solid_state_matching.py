@@ -38,7 +38,10 @@ def test_every_drive_of_the_catalogue_is_itself(name: str) -> None:
         ("Seagate FireCuda 530 ZP4000GM30023", {"Samsung-990-PRO-2TB", "Samsung-980-PRO-1TB"}),
         ("Seagate FireCuda 510 SSD ZP1000GM30001", {"Samsung-970-EVO-Plus-1TB", "WD-SN570-1TB"}),
         ("Seagate FireCuda 540 ZP2000GM30004", {"Crucial-T700-2TB"}),
-        ("KBG50ZNV512G KIOXIA", {"Samsung-990-EVO-2TB", "Samsung-970-EVO-Plus-1TB", "WD-SN570-1TB"}),
+        (
+            "KBG50ZNV512G KIOXIA",
+            {"Corsair-MP600-1TB", "Samsung-990-EVO-2TB", "Samsung-970-EVO-Plus-1TB", "WD-SN570-1TB"},
+        ),
     ],
 )
 def test_the_nearest_is_about_as_fast(model: str, names: set[str]) -> None:
