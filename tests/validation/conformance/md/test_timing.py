@@ -80,11 +80,20 @@ def test_parity_writes_are_predicted(name: str) -> None:
     assert difference(case, predict(case)) == ""
 
 
-@pytest.mark.parametrize("job", ["seqwrite4k_q64", "seqwrite64k_q16", "randwrite4k_q64"])
+@pytest.mark.parametrize("job", ["seqwrite4k_q64", "seqwrite64k_q16"])
 def test_md_s_thread_goes_on_before_the_program_that_it_answers(job: str) -> None:
     """Protects parity writes at depth: fio and md's thread use about the same CPU time, so fio runs when md sleeps."""
     case = recorded("io/stripecache.json")[f"stripe_cache_size 1024 raid5_n4 {job}"]
     assert predict(case).write == pytest.approx(case.recorded.write, rel=0.08)
+
+
+@pytest.mark.parametrize("array", ["raid5_n4_lost0", "raid6_n6_lost1", "raid6_n6_lost0_3"])
+def test_md_s_thread_gives_way_with_its_plug_open(array: str) -> None:
+    """The counter-test: in a mix on a degraded array md's thread uses more CPU time than fio, so fio runs between its
+    passes, and what completes together stays together. A thread that goes on gives 1.26 to 1.29 of the recorded rate.
+    """
+    case = recorded("timing/degraded_lat2ms_d32.json")[f"{array} randrw70_4k_q32"]
+    assert difference(case, predict(case)) == ""
 
 
 def test_the_job_before_matters_where_writes_are_throttled() -> None:
