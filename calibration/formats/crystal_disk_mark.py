@@ -13,9 +13,9 @@ from .report import FigureList, Report
 from .report_text import ReportText
 
 NAME = "CrystalDiskMark"
-SIGNATURE = re.compile(r"^\s*CrystalDiskMark \d")
+SIGNATURE = re.compile(r"^\s*(?:CrystalDiskMark \d|KDiskMark \()")
 
-_VERSION = re.compile(r"^\s*CrystalDiskMark (\S+)")
+_VERSION = re.compile(r"^\s*(?:CrystalDiskMark |KDiskMark \()([^\s)]+)")
 _PART = re.compile(r"^\[(?P<part>Read|Write|Mix[^\]]*)\]\s*$")
 _SIZE = r"(?P<size>\d+ ?[KM]i?B)?"
 _QUEUES = r"(?:\((?:(?:Q= *(?P<queues>\d+), ?)?T= *(?P<threads>\d+)|QD ?= ?(?P<depth>\d+))\))?"

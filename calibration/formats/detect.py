@@ -25,6 +25,7 @@ from . import (
     sar,
     sysbench,
     tiobench,
+    zpool_iostat,
 )
 from .paste import lift
 from .report import Report
@@ -53,7 +54,7 @@ FORMATS = tuple(
     Format(module.NAME, module.SIGNATURE, module.parse)
     for module in (
         *(fio_json, fio_text, bonnie_plus_plus, bonnie, postmark, tiobench, iozone, iostat, mdstat),
-        *(hdparm, diskinfo, crystal_disk_mark, iostat_json, sysbench, sar),
+        *(hdparm, diskinfo, crystal_disk_mark, iostat_json, sysbench, sar, zpool_iostat),
     )
 )
 """The formats that are told by their own lines."""

@@ -37,7 +37,7 @@ def lift(text: ReportText) -> None:
         Its lines are changed in place.
     """
     full = [number for number, line in enumerate(text.lines, 1) if line.strip()]
-    if len(full) > 1 and _numbers(text, full[0]) and _cut_numbers(text, full[0], dry=True) > full[-1]:
+    if len(full) > 1 and _numbers(text, full[0]) and _numbered(text, full[0])[-1][0] >= full[-1]:
         _cut_numbers(text, full[0])
     number = 1
     while number <= len(text):
@@ -69,7 +69,10 @@ def _least_front(text: ReportText, number: int) -> str:
 
 def _common(one: str, other: str) -> str:
     """The characters that both begin with."""
-    return one[: next((at for at, both in enumerate(zip(one, other, strict=False)) if len(set(both)) > 1), len(one))]
+    shared = 0
+    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+        shared += 1
+    return one[:shared]
 
 
 def unquote(text: ReportText, begins: Callable[[int], bool]) -> None:
@@ -159,24 +162,31 @@ def _number(text: ReportText, number: int) -> re.Match[str] | None:
     return match if apart else None
 
 
-def _cut_numbers(text: ReportText, number: int, dry: bool = False) -> int:
-    """Take the numbers off lines as long as they count on; returns the number of the first line without.
-
-    If `dry` is true, only count.
-    """
+def _numbered(text: ReportText, number: int) -> list[tuple[int, int, int | None]]:
+    """The lines that count on: line, length of the number, and blanks behind it; None of these in an empty line."""
+    found: list[tuple[int, int, int | None]] = []
     match = first = _number(text, number)
-    counted = int(first["number"]) if first is not None else 0
-    while match is not None and first is not None and int(match["number"]) == counted:
+    while match is not None and first is not None and _follows(first, match, len(found)):
         line, end = match.string, match.end("number")
         if not line.startswith(first["mark"], end):
             break
         end += len(first["mark"])
-        blank = len(line) - end - len(line[end:].lstrip(" \t"))
-        if not dry:
-            text.cut_front(number, end + min(len(first["blank"]), blank))
-        number, counted = number + 1, counted + 1
-        match = _number(text, number)
-    return number
+        rest = line[end:]
+        found.append((number + len(found), end, len(rest) - len(rest.lstrip(" \t")) if rest.strip() else None))
+        match = _number(text, number + len(found))
+    return found
+
+
+def _cut_numbers(text: ReportText, number: int) -> int:
+    """Take the numbers off lines as long as they count on, with the blanks behind all of them.
+
+    Returns the number of the first line without.
+    """
+    lines = _numbered(text, number)
+    least = min((blanks for _, _, blanks in lines if blanks is not None), default=0)
+    for each, length, _ in lines:
+        text.cut_front(each, length + least)
+    return number + len(lines)
 
 
 def breaks(before: str, line: str) -> bool:

@@ -75,3 +75,23 @@ def test_sysbench_0_4() -> None:
     assert report.value("read_bytes") == pytest.approx(93.766 * MIB)
     assert report.value("latency_max") == pytest.approx(0.82209)
     assert report.value("latency_p95") == pytest.approx(0.17011)
+
+
+def test_zpool_iostat() -> None:
+    """Protects zpool iostat -v: reports, pools with their groups and drives, units of 1024, and no figure for "-"."""
+    report = read("zpool-iostat")
+    assert report.value("read_rate", report="1", device="tank") == pytest.approx(14.8 * MIB)
+    assert report.value("read_iops", report="1", device="tank/raidz2-0/sdb") == pytest.approx(1.2 * KIB)
+    assert report.value("read_iops", report="2", device="tank/raidz2-0/sda") == 67
+    with pytest.raises(InputError, match="found 0 of that name"):
+        report.value("free", report="1", device="tank/raidz2-0/sda")
+    with pytest.raises(InputError, match=r"x:4:\d+: found 'many'; expected: a number such as 120"):
+        parse(samples.ALL["zpool-iostat"].replace("14.8M", " many", 1), "x")
+
+
+def test_kdiskmark() -> None:
+    """Protects KDiskMark, which copies a text like CrystalDiskMark's."""
+    report = read("CrystalDiskMark-K")
+    assert report.version == "3.1.2"
+    assert report.value("sequential_read_1MiB_q8t1_rate") == pytest.approx(3510.17e6)
+    assert report.value("random_write_4KiB_q1t1_latency") == pytest.approx(16.02e-6)
