@@ -1,4 +1,4 @@
-"""Drives from what they say of themselves: nvme list -o json, nvme id-ctrl (nvme-cli) and hdparm -I (identify.c)."""
+"""Drives from what they say of themselves: nvme list -o json, nvme id-ctrl (nvme-cli), hdparm -I and -W."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ _HEAD = re.compile(r"/dev/(?P<name>[\w/-]+):\s*$")
 _CONTROLLER = re.compile(r"nvme\d{1,4}")
 _SPEED = re.compile(r"\s*\*?\s*Gen\d signaling speed \((?P<rate>[\d.]+)Gb/s\)")
 _CACHE = re.compile(r"\s+(?P<on>\*)?\s+Write cache\s*$")
+_STATE = re.compile(r"\s*write-caching =\s+(?P<on>[01])\b")
+"""What -W says."""
 _ROTATION = re.compile(r"\s*Nominal Media Rotation Rate:\s*(?P<rate>.+?)\s*$")
 _LEAST_RPM, _MOST_RPM = 1000, 30000
 _MOST_SECTOR = 1 << 16
@@ -85,7 +87,7 @@ def id_ctrl(output: Output) -> Findings:
 
 
 def hdparm(output: Output) -> Findings:
-    """What hdparm -I says of each disk."""
+    """What hdparm -I or -W says of each disk."""
     text, found = output.text, Findings()
     starts = [number for number in output.lines if _HEAD.match(text.line(number))]
     for first, after in zip(starts, [*starts[1:], output.last + 1], strict=True):
@@ -123,6 +125,8 @@ def _identified(output: Output, lines: range, drive: FoundDrive) -> None:
                 drive.solid_state = fact(True, cell)
             elif turns["rate"].isdecimal() and _LEAST_RPM <= int(turns["rate"][:6]) <= _MOST_RPM:
                 drive.rotation = fact(float(turns["rate"]), cell)
+        elif state := _STATE.match(line):
+            drive.write_cache = Fact(state["on"] == "1", f"{text.name}:{number}")
         elif cache := _CACHE.match(line):
             drive.write_cache = Fact(cache["on"] is not None, f"{text.name}:{number}")
         elif speed := _SPEED.match(line):

@@ -67,7 +67,8 @@ KINDS = {
     "meminfo": "/proc/meminfo",
     "nvme": "nvme list -o json",
     "id_ctrl": "nvme id-ctrl",
-    "hdparm": "hdparm -I",
+    "hdparm": "hdparm -I or -W",
+    "lspci": "lspci -vv",
     "lscpu": "lscpu",
     "free": "free",
     "uname": "uname -a, -sr or -r",
@@ -89,6 +90,7 @@ _STARTS = {
     "megacli": r"Adapter #?\d+\b|BBU status for Adapter: \d+",
     "cpuinfo": r"processor\s*:\s*\d+\s*$",
     "meminfo": r"MemTotal:\s*\d+ kB",
+    "lspci": r"(?:[\da-f]{4}:)?[\da-f]{2}:[\da-f]{2}\.\d [A-Z][\w -]+: \S",
     "id_ctrl": r"NVME Identify Controller:",
     "lscpu": r"(?:Architecture|Architektur) *: +\w",
     "free": r"\s*(?:total|gesamt)\s+(?:used|benutzt|utilisé)\s+(?:free|frei|libre)\b",
@@ -98,7 +100,7 @@ _STARTS = {
 _START = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _STARTS.items()), re.ASCII)
 _DEVICE_NEXT = re.compile(r"\s+(?:Version|Magic|MBR Magic|Container|Raid Level)\s*:")
 """mdadm's first line below the name of a device; that of a volume with external metadata has no version."""
-_ATA_NEXT = re.compile(r"(?:CompactFlash )?ATA device")
+_ATA_NEXT = re.compile(r"(?:CompactFlash )?ATA device| write-caching = ")
 """hdparm's."""
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?(?:[-.+]\w[\w.+~-]*|)\s*$", re.ASCII)
 _UNAME = re.compile(r"(?:^|[#$>%]\s*)(?:sudo\s+)?uname\s+-\w*r\w*\s*$", re.ASCII)
@@ -123,7 +125,7 @@ _CONTINUES = {
     kind: (kind,)
     for kind in (
         *("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk", "arcconf", "tw_cli"),
-        "hdparm",
+        *("hdparm", "lspci"),
     )
 }
 """Kinds of which a second beginning is a part of the first output."""

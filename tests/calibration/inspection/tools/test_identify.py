@@ -81,6 +81,33 @@ def test_hdparm() -> None:
     assert list(two.machine.drives) == ["sda", "sdb"]
 
 
+def test_the_state_of_a_write_cache() -> None:
+    """Protects hdparm -W: the write cache of a drive that another output describes."""
+    disk = "NAME SIZE TYPE TRAN MODEL\nsda 3.6T disk sata ST4000NM0035-1V4107\n\n"
+    for state, on in (("0 (off)", False), ("1 (on)", True)):
+        spec, _ = made(f"{disk}/dev/sda:\n write-caching =  {state}\n")
+        assert spec.machine.drives["sda"].hard_disk().write_cache == on
+
+
+def test_a_link_of_pci_express() -> None:
+    """Protects lspci -vv: a drive's link that runs at less than it can is named; others are not."""
+    text = (
+        "01:00.0 Non-Volatile memory controller: Samsung Electronics Co Ltd NVMe SSD Controller PM9A1 (prog-if 02)\n"
+        "\tCapabilities: [70] Express (v2) Endpoint, MSI 00\n"
+        "\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x4, ASPM L1, Exit Latency L1 <64us\n"
+        "\t\tLnkSta:\tSpeed 8GT/s (downgraded), Width x4\n\n"
+        "02:00.0 Ethernet controller: Intel Corporation I210\n"
+        "\t\tLnkCap:\tPort #1, Speed 5GT/s, Width x1, ASPM L0s L1\n"
+        "\t\tLnkSta:\tSpeed 2.5GT/s, Width x1\n\n"
+    )
+    _, found = made(f"{text}{OLD_LIST}")
+    (note,) = found.notes
+    assert note.startswith("x:4: the link of 01:00.0 (Samsung")
+    assert "runs at 8 GT/s x4, and the device is made for 16 GT/s x4" in note
+    assert "interface_rate: 3940MB/s" in note
+    assert not made(text.replace("8GT/s (downgraded)", "16GT/s") + OLD_LIST)[1].notes
+
+
 @pytest.mark.parametrize("text", [OLD_LIST, NEW_LIST, IDENTIFIED])
 def test_nvme(text: str) -> None:
     """Protects nvme-cli's forms: the same drive by its namespace, which arrays name."""
