@@ -11,7 +11,7 @@ import re
 
 from .paste import join_wrapped
 from .report import FigureList, Report
-from .report_text import Cell, ReportText
+from .report_text import Cell, ReportText, shown
 
 NAME = "mdstat"
 SIGNATURE = re.compile(r"^Personalities\s*:|^md\S*\s*: (?:in)?active\b")
@@ -239,6 +239,8 @@ def _detail(text: ReportText, number: int, here: dict[str, str], figures: Figure
         figures.add(f"{action}_total", total.number(_KIB), "bytes", number, **array)
         figures.add(f"{action}_finish", text.group(number, progress, "finish").number(60), "s", number, **array)
         figures.add(f"{action}_rate", text.group(number, progress, "speed").number(_KIB), "bytes/s", number, **array)
+    elif not is_part(line):
+        warnings.append(f"line {number} is no line of mdstat and left out: {shown(line.strip())}")
     else:
         raise text.refused(
             number, "progress ('[=>..]  recovery = 9.4% (...) finish=...min speed=...K/sec'), or a bitmap"

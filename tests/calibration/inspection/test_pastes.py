@@ -109,6 +109,16 @@ def test_words_of_json_that_a_mail_has_broken() -> None:
     assert made(text.replace(name, f"{first}\n{last}")).document == whole
 
 
+def test_a_remark_below_an_array() -> None:
+    """Protects what people write between the lines: it is noted; a line of mdstat that is damaged is refused."""
+    text = mdstat_texts.text(REBUILT)
+    remark = text.replace(f"{BITMAP}\n", f"{BITMAP}\n      <-- this one is slow\n")
+    assert made(remark).document == made(text).document
+    assert [note for note in made(remark).notes if "'<-- this one is slow'" in note and "left out" in note]
+    with pytest.raises(InputError, match="expected: progress"):
+        made(text.replace("0/22 pages", "pages"))
+
+
 def test_an_mdstat_with_an_empty_line_after_every_line() -> None:
     """Protects what web pages do to a text: the same array with its bitmap."""
     text = mdstat_texts.text(REBUILT)
