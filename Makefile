@@ -4,6 +4,9 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-compile -c constraints.txt
 
+# As root on Debian some packages are installed; `make test OPTIONS=--no-install` skips that, and the tests that need them.
+export NO_INSTALL := $(filter --no-install,$(OPTIONS))
+
 # Chromium and the NBD clients are installed while Python's packages are.
 MAKEFLAGS += --jobs=2
 
@@ -13,7 +16,7 @@ MAKEFLAGS += --jobs=2
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
 	@echo "make keep      simulate all studies and write the results that come with raidsim"
-	@echo "make test      all tests"
+	@echo "make test      all tests (OPTIONS=--no-install: without Debian's chromium and NBD clients, and their tests)"
 	@echo "make web       the explorer in a browser (OPTIONS='--port 8600')"
 	@echo "make check     lint, format, types, security and the quick tests"
 	@echo "make laws      scenarios drawn at random, other ones every day, checked for laws of every machine (COUNT=2000)"
@@ -33,6 +36,7 @@ help:
 # What comes with raidsim is shown at once. Compiling takes less than it saves of simulating all studies, which verifies it.
 predict: .venv/compiled.stamp
 	$(BIN)/raidsim predict --kept
+	@sh compiled/install_compiler.sh $(BIN)/python
 	-@$(BIN)/python -m raidsim.compiled --where-possible
 	$(BIN)/raidsim predict
 
@@ -50,13 +54,13 @@ web: .venv/web.stamp
 	$(BIN)/raidsim web $(OPTIONS)
 
 extensions: .venv/dev.stamp
+	@sh compiled/install_compiler.sh $(BIN)/python
 	-@$(BIN)/python -m raidsim.compiled --where-possible
 
 chromium:
 	@sh tests/web/install_chromium.sh
 
-# One apt-get at a time.
-clients: chromium
+clients:
 	@sh tests/serve/install_clients.sh
 
 check: .venv/dev.stamp
@@ -121,10 +125,7 @@ clean:
 
 # The python3 of the PATH, unless it is too old or another one there is clearly faster; or the one given as PYTHON=...
 .venv/bin/python:
-	@python=$${PYTHON:-$$(python3 benchmarks/interpreter.py)} && \
-	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "raidsim needs Python 3.11 or newer, not $$python; another one: make PYTHON=python3.12 ..." >&2; exit 1; } && \
-	{ "$$python" -m venv .venv || { rm -rf .venv; exit 1; }; }
+	@sh benchmarks/environment.sh "$${PYTHON:-$$(python3 benchmarks/interpreter.py)}"
 
 .venv/run.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt setuptools

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -62,3 +63,25 @@ def test_a_name_for_the_same_program_is_not_another(tmp_path: Path) -> None:
         program.chmod(0o755)
     subprocess.run([sys.executable, SCRIPT], env={"PATH": str(tmp_path)}, capture_output=True, check=True)
     assert len(asked.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "command", [["sh", "benchmarks/environment.sh"], ["make", "-s", "OPTIONS=--no-install", "{venv}"]]
+)
+def test_without_what_makes_environments_one_line_says_what_to_install(command: list[str], tmp_path: Path) -> None:
+    """Protects a bare Debian, whose Python has no ensurepip, and a user who wants nothing installed."""
+    bare = tmp_path / "python3"
+    lacks = '*"import ensurepip"*|"-m pip "*) exit 1'
+    bare.write_text(f'#!/bin/sh\ncase "$*" in {lacks};; esac\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    bare.chmod(0o755)
+    for name in ("Makefile", "benchmarks"):
+        (tmp_path / name).symlink_to(SCRIPT.parents[1] / name)
+    words = [word.format(venv=".venv/bin/python") for word in command]
+    words += [f"PYTHON={bare}"] if words[0] == "make" else [str(bare)]
+    environment = {**os.environ, "NO_INSTALL": "1"}
+    environment.pop("MAKEFLAGS", None)
+    ended = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    assert ended.returncode
+    assert ended.stderr.splitlines()[0] == f"no environment for raidsim: apt-get install {version}-venv (as root)"
+    assert not (tmp_path / ".venv").exists()
