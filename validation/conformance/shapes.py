@@ -247,7 +247,7 @@ class RebuildMemberCounts(Shape):
 
 
 class RebuildCase(Shape):
-    """A recovery, check or resync beside a load."""
+    """A recovery, check or resync under a load."""
 
     name: str
     array: str
@@ -263,7 +263,7 @@ class RebuildCase(Shape):
 
 
 class RebuildTruth(Shape):
-    """Rebuilds and checks beside loads, on members of known service time."""
+    """Rebuilds and checks under loads, on members of known service time."""
 
     member: RebuildMember
     settle_s: float

@@ -1,1 +1,1 @@
-"""Rebuilds and checks beside a load, on members of known service time."""
+"""Rebuilds and checks under a load, on members of known service time."""

@@ -1,4 +1,4 @@
-"""The virtual machine of the recordings of rebuilds: an array of known members, its resync, and fio beside it."""
+"""The virtual machine of the recordings of rebuilds: an array of known members, its resync, and fio on it."""
 
 from __future__ import annotations
 

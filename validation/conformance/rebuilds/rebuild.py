@@ -1,4 +1,4 @@
-"""Conformance of rebuilds and checks beside a load: the rate of the sync, and what the load gets and waits.
+"""Conformance of rebuilds and checks under a load: the rate of the sync, and what the load gets and waits.
 
 Compared, within 20 %: the rate at which the sync goes on (`sync_KiB_s_each_2s`, the median: fio ends before the
 statistics do, and a sync that it held back runs free in the last two seconds), the mean response time of the load's
