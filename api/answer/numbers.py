@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from ...model.statistics.batch_means import Estimate
 
 _SIZES = (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+_LEAST_LIKELY = 1e-9
+"""Probability below which no figure is given: nobody has watched drives for that long."""
+_MOST_YEARS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +117,26 @@ def counted(count: int, what: str, several: str = "") -> str:
 
 
 def probability(value: float) -> str:
-    """A probability in percent; very small ones as a power of ten."""
+    """A probability as people compare it, with two digits, as no more are known.
+
+    >>> [probability(value) for value in (0, 2.2e-11, 3.1e-7, 0.0032, 0.46)]
+    ['0', 'under 1 in 1,000,000,000', '1 in 3,200,000', '1 in 310', '46 in 100']
+    """
     if not value:
         return "0"
-    return f"{100 * value:.2g} %" if value >= 1e-4 else f"{value:.1e}"
+    if value < _LEAST_LIKELY:
+        return f"under 1 in {1 / _LEAST_LIKELY:,.0f}"
+    return f"{100 * value:.0f} in 100" if value >= 0.1 else f"1 in {float(f'{1 / value:.2g}'):,.0f}"
 
 
 def once_in(years: float) -> str:
-    """Years between losses of data, with two digits, as no more are known."""
-    if years > 1e9:
-        return "more than 1e9 years"
+    """Years between losses of data, with two digits; nobody knows a failure rate well enough for very many.
+
+    >>> [once_in(years) for years in (1666, 2.4, 16e6)]
+    ['1,700 years', '2.4 years', 'over 10,000 years']
+    """
+    if years > _MOST_YEARS:
+        return f"over {_MOST_YEARS:,} years"
     rounded = float(f"{years:.2g}")
     return f"{rounded:,.0f} years" if rounded >= 10 else f"{rounded:g} years"
 
