@@ -25,6 +25,10 @@ THREAD = "thread"
 """Kind of a kernel thread that is as busy as one core can be."""
 ENCRYPTION = "encryption"
 """Kind of the cores that encrypt a device: their share of all that may. They are cores of the CPU, which may limit."""
+BITMAP = "write-intent bitmap"
+"""Kind of the bitmap of an array whose thread waits for bits, and does nothing else meanwhile."""
+BITMAP_OF = "bitmap of "
+"""How results call it, before the name of the array."""
 LOCK = "lock"
 """Kind of what one core at a time may hold, in memory: all others that need it spin meanwhile."""
 HOST_MEMORY = "host memory"
@@ -185,6 +189,9 @@ def _named(tied: list[Usage]) -> str:
     if first.kind == LOCK:
         names = " and ".join(usage.name for usage in tied)
         return f"{names} ({first.what}, held {_percent(first)} of the time)"
+    if first.kind == BITMAP:
+        names = " and ".join(usage.name for usage in tied)
+        return f"{names} (md's thread waits for its bits {_percent(first)} of the time)"
     if first.kind == PROGRAM:
         return f"{first.kind} {first.name} ({_percent(first)} of a core)"
     if len(tied) == 1:

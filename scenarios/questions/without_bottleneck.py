@@ -16,7 +16,20 @@ from typing import Any, Literal
 
 from ...model.kernels import kernel, kernel_names
 from ...model.kernels.releases import later
-from ...model.statistics.usage import CORE, DRIVES, HOST_MEMORY, LOCK, PLACES, PROGRAM, THREAD, Limit, Usage, limit
+from ...model.statistics.usage import (
+    BITMAP,
+    BITMAP_OF,
+    CORE,
+    DRIVES,
+    HOST_MEMORY,
+    LOCK,
+    PLACES,
+    PROGRAM,
+    THREAD,
+    Limit,
+    Usage,
+    limit,
+)
 from ..description.any_workload import LoadsSpec
 from ..description.machine import ControllerInstance, DriveInstance, LinkSpec, MachineSpec
 from ..description.network import CLIENTS_CPU, PORT, REQUESTS, THREADS, NetworkSpec
@@ -168,6 +181,8 @@ def remove_bottleneck(scenario: ScenarioSpec, usages: Sequence[Usage]) -> Bottle
         return _without_workers(scenario, layer, found.parts[0])
     if found.parts[0].kind == LOCK:
         return _without_lock(scenario, found.parts[0])
+    if found.parts[0].kind == BITMAP:
+        return _without_bitmaps(scenario, found)
     if found.parts[0].kind in (CORE, PROGRAM):
         return BottleneckRemoved("the CPU without limit", "limit", _faster_cpu(scenario))
     if found.parts[0].kind == THREAD:
@@ -227,6 +242,17 @@ def _more_outstanding(scenario: ScenarioSpec, workload: LoadSpec) -> BottleneckR
     each = "" if workload.phases else f" (depth {more.depth:,})"
     what = f"{factor} times as many I/Os outstanding{each}"
     return BottleneckRemoved(what, "outstanding", scenario.model_copy(update={"workload": more}))
+
+
+def _without_bitmaps(scenario: ScenarioSpec, found: Limit) -> BottleneckRemoved:
+    """The arrays without their bitmaps; a part of a nested array has that of the whole."""
+    names = sorted({part.name.removeprefix(BITMAP_OF).partition(".")[0] for part in found.parts})
+    arrays = {
+        name: array.model_copy(update={"bitmap": None}) if name in names else array
+        for name, array in scenario.arrays.items()
+    }
+    what = f"no {BITMAP} for {' and '.join(names)}"
+    return BottleneckRemoved(what, "limit", scenario.model_copy(update={"arrays": arrays}))
 
 
 def _without_lock(scenario: ScenarioSpec, held: Usage) -> BottleneckRemoved:

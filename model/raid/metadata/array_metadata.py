@@ -13,7 +13,7 @@ from typing import Any
 from ...core.engine import Engine
 from ...core.request import Call, Request
 from .bitmap import SAFE_MODE_DELAY_S, WriteIntentBitmap
-from .bitmap_waits import BitmapWaits, ThreadWaits
+from .bitmap_waits import BitmapWaits, RowWaits, ThreadWaits
 from .superblock import DATA_OFFSET_SECTORS, VERSION_1_2, MemberMetadata, Redundant, Superblock
 
 
@@ -107,6 +107,11 @@ class ArrayMetadata:
     def bitmap(self) -> WriteIntentBitmap | None:
         """The write-intent bitmap."""
         return self._bitmap
+
+    @property
+    def stops_thread(self) -> bool:
+        """Whether md's thread does nothing else while it waits for bits of the bitmap."""
+        return isinstance(self._waits, RowWaits)
 
     def plug(self) -> None:
         """A task begins to submit several writes."""

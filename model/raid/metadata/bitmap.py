@@ -72,6 +72,8 @@ class WriteIntentBitmap:
         "_members",
         "_need_sync",
         "_sector",
+        "_since",
+        "_waited_s",
         "_waiting",
         "_write_through",
         "_writing",
@@ -107,6 +109,7 @@ class WriteIntentBitmap:
         self._waiting: list[Callable[[], None]] = []
         self._writing = False
         self._need_sync = False
+        self._waited_s, self._since = 0.0, engine.now
         self._idle = not fresh
         self._last_run = engine.now
         self._daemon_due = False
@@ -121,6 +124,15 @@ class WriteIntentBitmap:
     def superblock_changed(self, then: Callable[[], None]) -> None:
         """The array's event count goes up: the bitmap's own superblock follows, before the others."""
         self._members.write(self._sector, self._page_bytes(0), then, self._write_through)
+
+    @property
+    def waited_s(self) -> float:
+        """Time (s) since :meth:`start_statistics` in which writes waited for new bits to be on the members."""
+        return self._waited_s + (self._engine._now - self._since if self._writing else 0.0)
+
+    def start_statistics(self) -> None:
+        """What was waited so far does not count."""
+        self._waited_s, self._since = 0.0, self._engine._now
 
     @property
     def bits_set(self) -> int:
@@ -202,6 +214,8 @@ class WriteIntentBitmap:
         """Write the pages with new bits for all that wait; a request that comes meanwhile waits for the next write."""
         pages, self._dirty = sorted(self._dirty), set()
         going, self._waiting = self._waiting, []
+        if not self._writing:
+            self._since = self._engine._now
         self._writing = True
         left = len(pages)
 
@@ -210,9 +224,11 @@ class WriteIntentBitmap:
             left -= 1
             if left:
                 return
-            self._writing = False
             if self._dirty and self._waiting:
                 self._write_dirty()
+            else:
+                self._writing = False
+                self._waited_s += self._engine._now - self._since
             for go in going:
                 go()
 

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from ....model.raid.resync.thread import Resync
 from ....model.statistics import LatencyHistogram, Usage
-from ....model.statistics.usage import CORE, DISK, ENCRYPTION, LOCK, SATURATED, SSD, THREAD, WayUsage, link_usage
+from ....model.statistics.usage import (
+    BITMAP,
+    BITMAP_OF,
+    CORE,
+    DISK,
+    ENCRYPTION,
+    LOCK,
+    SATURATED,
+    SSD,
+    THREAD,
+    WayUsage,
+    link_usage,
+)
 from ...machine.drives import is_solid_state
 from ...machine.machine import BuiltMachine
 from ...machine.observer import UNOBSERVED
@@ -16,6 +28,7 @@ from .prediction import LatencyBins, RebuildProgress
 from .sample import Sample
 
 if TYPE_CHECKING:
+    from ....model.raid.metadata.bitmap import WriteIntentBitmap
     from ...machine.drives import Drive
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
@@ -72,6 +85,8 @@ class Run(ABC):
             thread.busy_s = 0.0
         for lock in machine.locks:
             lock.start_statistics()
+        for _, bitmap in self._bitmaps():
+            bitmap.start_statistics()
         for crypt in machine.encrypting.values():
             crypt.start_statistics()
         for cache in machine.caches:
@@ -148,6 +163,7 @@ class Run(ABC):
         usages += self._busy_cores()
         usages += self._encrypting()
         usages += self._held_locks()
+        usages += self._awaited_bitmaps()
         usages += [link_usage(link, span) for link in machine.all_links if link.bytes_moved]
         usages += [drive_usage(disk, span) for disk in machine.disks.values()]
         if machine.network is not None:
@@ -176,6 +192,16 @@ class Run(ABC):
         """Locks that somebody always holds."""
         shares = [(lock, lock.busy_s / self.span) for lock in self.machine.locks]
         return [Usage(lock.name, LOCK, min(1.0, held), what=lock.kernel) for lock, held in shares if held >= SATURATED]
+
+    def _awaited_bitmaps(self) -> list[Usage]:
+        """Bitmaps for whose bits md's threads wait, which have no time left then."""
+        waits = [(name, bitmap.waited_s / self.span) for name, bitmap in self._bitmaps()]
+        return [Usage(f"{BITMAP_OF}{name}", BITMAP, min(1.0, waited)) for name, waited in waits if waited >= SATURATED]
+
+    def _bitmaps(self) -> list[tuple[str, WriteIntentBitmap]]:
+        """Bitmaps that stop the thread of their array, by its name."""
+        kept = [(name, array.metadata) for name, array in self.machine.arrays.items() if array.metadata is not None]
+        return [(name, each.bitmap) for name, each in kept if each.bitmap is not None and each.stops_thread]
 
     def _busy_cores(self) -> list[Usage]:
         """Cores that have no time left for the programs that stay on them, where the CPU as a whole has some."""

@@ -118,6 +118,22 @@ def test_a_cpu_that_limits_is_taken_away() -> None:
     assert "disk" in without.then
 
 
+@pytest.mark.parametrize("level", ["raid5", "raid6"])
+def test_a_bitmap_that_mds_thread_waits_for_is_taken_away(level: str) -> None:
+    """Small random writes of disks: md's thread sleeps for bits; without a bitmap the disks limit, as they then do."""
+    text = "{extends: 'library:database-server', machine: {drives: {count: 6}}, arrays: {md0: {level: %s, bitmap: %s}}}"
+    scenario = document_from(text % (level, "64MiB")).spec()
+    prediction = simulate(scenario)
+    assert prediction.bottleneck.startswith("bitmap of md0 (md's thread waits for its bits 9")
+    without = run_without_bottleneck(scenario, prediction)
+    assert without is not None
+    assert (without.what, without.kind) == ("no write-intent bitmap for md0", "limit")
+    assert without.prediction.iops["write"] > 1.5 * prediction.iops["write"]
+    never = simulate(document_from(text % (level, "none")).spec())
+    assert "bitmap" not in never.bottleneck
+    assert without.prediction.iops == never.iops
+
+
 def test_where_nothing_is_saturated_more_are_outstanding() -> None:
     """One I/O at a time on four drives leaves each idle for three quarters of the time: four times as many help."""
     scenario = spec(depth=1)
