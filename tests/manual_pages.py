@@ -138,8 +138,7 @@ def elided(printed: str, shown: str) -> list[str]:
     found: list[str] = []
     for line, following in pairwise([*lines(shown), ""]):
         if line == ELIDED:
-            while told and (not following or told[0] != following):
-                del told[0]
+            del told[: _left_out(told, following)]
             found.append(ELIDED)
             continue
         while told and not told[0]:
@@ -147,6 +146,18 @@ def elided(printed: str, shown: str) -> list[str]:
         if told:
             found.append(told.pop(0))
     return found + told
+
+
+def _left_out(told: list[str], following: str) -> int:
+    """How many lines stand before the one that follows; if none is equal, before one with other numbers."""
+    if not following:
+        return len(told)
+    like = next((place for place, line in enumerate(told) if _shape(line) == _shape(following)), len(told))
+    return told.index(following) if following in told else like
+
+
+def _shape(line: str) -> str:
+    return " ".join(re.sub(r"[\d.,]+", "#", line).split())
 
 
 def lines(text: str) -> list[str]:
