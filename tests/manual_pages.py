@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,8 @@ PROGRESS = re.compile(
 """What a command says on stderr every ten seconds; a slow computer gets to see it, a fast one does not."""
 ELIDED = "..."
 """A line of a page that stands for any number of lines."""
+_LIKE = 0.5
+"""How much a line must be like the one of the page, 0 to 1, whose numbers or words have changed."""
 CONSOLE = re.compile(r"^(?:% (long|minutes)\n)?```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ raidsim (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _SCRIPT = re.compile(r"^\$ python (\S+)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -149,11 +152,15 @@ def elided(printed: str, shown: str) -> list[str]:
 
 
 def _left_out(told: list[str], following: str) -> int:
-    """How many lines stand before the one that follows; if none is equal, before one with other numbers."""
+    """How many lines stand before the one that follows; if none is equal, before the one that is most like it."""
     if not following:
         return len(told)
-    like = next((place for place, line in enumerate(told) if _shape(line) == _shape(following)), len(told))
-    return told.index(following) if following in told else like
+    if following in told:
+        return told.index(following)
+    wanted = _shape(following)
+    likeness = [SequenceMatcher(None, wanted, _shape(line)).ratio() if line else 0.0 for line in told]
+    most = max(likeness, default=0.0)
+    return likeness.index(most) if most > _LIKE else len(told)
 
 
 def _shape(line: str) -> str:
