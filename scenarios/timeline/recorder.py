@@ -256,8 +256,8 @@ class Recorder(Causes):
     def _watch_thread(self, thread: Any) -> None:
         base: Any = type(thread)
 
-        def add(thread: Any, work: Callable[[], float]) -> None:
-            base.add(thread, self._later(work, True) if self.on else work)
+        def add(thread: Any, work: Callable[[], float], heads: int = 1) -> None:
+            base.add(thread, self._later(work, True) if self.on else work, heads)
 
         def then(thread: Any, callback: Callable[[], None]) -> None:
             base.then(thread, self._later(callback, False) if self.on else callback)

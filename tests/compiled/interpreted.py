@@ -19,20 +19,20 @@ from raidsim.compiled.loader import ROOT, CompiledFinder, stay_pure
 
 MOST = 0.03
 """Calls a member I/O: a window of a measurement, or a batch of random numbers, has more I/Os than its inverse."""
-ONCE_A_WINDOW = ("load_windows.py", "latency_bins", "_await_window")
+ONCE_A_WINDOW = ("load_windows.py", "latency_bins", "_await_window", "starvation.py")
 """What looks at the counters at the end of a window, or of a run: files and functions."""
 OURS = ("/model/", "/scenarios/", "/simpy/")
 """Folders whose functions count: what Python and numpy call for each other is called by one of these."""
 LIBRARY = {
-    "all-flash-database": ("precision=null", 0.1, 0.3),
+    "all-flash-database": ("", 0.1, 0.3),
     "backup-and-vms": ("", 2.0, 5.0),
     "backup-target": ("", 2.0, 5.0),
     "database-server": ("", 2.0, 8.0),
     "home-nas": ("", 3.0, 10.0),
     "hybrid-mirror": ("", 2.0, 6.0),
     "journaled-archive": ("", 2.0, 4.0),
-    "mail-spool": ("", 5.0, 15.0),
-    "nvme-raid10": ("precision=null", 0.01, 0.04),
+    "mail-spool": ("precision=null", 5.0, 15.0),
+    "nvme-raid10": ("", 0.01, 0.04),
     "shared-disks": ("", 3.0, 10.0),
     "video-ingest": ("", 3.0, 10.0),
     "vm-host": ("", 1.0, 5.0),

@@ -16,7 +16,7 @@ machine: {model: server, memory: 4GiB, drives: {model: %s, count: 1}}
 file_systems: {/log: {kind: %s, on: disk0, overrides: {barrier: %s}}}
 workload: {kind: programs, steps: [{program: dd, size: 512KiB, block_size: 4KiB, oflag: dsync}]}
 """
-DISK, CONSUMER, PROTECTED = "WD5000AAKS", "Samsung-970-EVO-Plus-1TB", "Samsung-PM9A3-3840GB"
+DISK, CONSUMER, PROTECTED = "WD5000AAKS", "Corsair-MP600-1TB", "Samsung-PM9A3-3840GB"
 
 
 @cache

@@ -56,7 +56,9 @@ def _interface(trial: Trial) -> Iterator[Violation]:
                 )
         most = _most_commands(spec)
         commands = (drive.reads + drive.writes) / span
-        if commands > (1 + TOLERANCE) * most + 1 / span:
+        # What its processor had done before the measurement began may be complete during it.
+        inside = max(1, spec.queue_depth)
+        if commands > (1 + TOLERANCE) * most + inside / span:
             yield Violation("commands", f"{name} takes {commands:,.0f} commands/s", f"up to {most:,.0f}")
 
 

@@ -63,7 +63,8 @@ def check_work(spec: ScenarioSpec) -> None:
         if _begun(part, load) > MOST_COMMANDS / 2:
             found = f"{load.depth * load.jobs:,} outstanding I/Os of each target"
             raise InputError("workload.depth", found, "expected here: fewer, or smaller ones; more with raidsim run")
-        if rate * seconds > MOST_COMMANDS:
+        # With a precision it ends when its speed is known, and else by the wall clock.
+        if load.precision is None and rate * seconds > MOST_COMMANDS:
             place = f"workload.phases {name}: duration" if name else "workload.duration"
             found = f"{format_duration(seconds)} with up to {rate:,.0f} commands of the drives a second"
             most = format_duration(MOST_COMMANDS / rate)

@@ -17,6 +17,9 @@ _ERRORS = 3.5
 """Standard errors of a trend, or of a beginning that differs, from which it is none by chance."""
 _LEAST = 0.1
 """Share that a figure must rise or fall by over the measurement, or that the beginning must make the mean wrong by."""
+_LEAST_IOS = 500
+_LEAST_FIRST_IOS = 16
+"""I/Os of a measurement, and of the beginning that differs, below which this may be chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,12 @@ def drift_of(seen: NDArray[np.float64], flows: NDArray[np.float64], is_open: boo
     length
         Seconds of a window.
     """
+    ios = flows[:, 1] + flows[:, 2]
+    if ios.sum() < _LEAST_IOS:
+        return None
     change, errors = trend(seen)
     first, rest = _begins_otherwise(seen), slice(0)
-    if first:
+    if first and ios[:first].sum() >= _LEAST_FIRST_IOS:
         rest = slice(first, None)
     elif abs(errors) > _ERRORS and abs(change) > _LEAST * abs(float(seen.mean())):
         first = len(seen) // 4

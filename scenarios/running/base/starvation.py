@@ -20,6 +20,8 @@ variation of the latencies (D. Cox, "Renewal theory", 1962)."""
 _DEVIATIONS = 3
 """Standard deviations of what all I/Os of a job have waited for, from which this is no chance. The one of an I/O is
 taken for its mean, as of an exponential distribution."""
+_ROUNDS = 2
+"""I/Os that must be complete for each that is outstanding: of fewer, nobody knows how long they usually wait."""
 _OF_SPAN = 0.05
 """Share of the measurement below which such a wait changes the mean latency little. A wait that is no longer than the
 longest latency is not left out either: others like it were counted."""
@@ -53,6 +55,8 @@ def starved(loads: Iterable[DirectLoad], now: float, span: float) -> tuple[int, 
     age_s = squares / (2 * total_s) if total_s else 0.0
     least_s = max(_TIMES * total_s / count, _OF_SPAN * span, *(each.max for each in latencies))
     waiting = [job.unfinished(now) for job in jobs]
+    if count < _ROUNDS * sum(number for number, _ in waiting):
+        return 0, 0.0
     long = [
         (number, waited_s)
         for number, waited_s in waiting

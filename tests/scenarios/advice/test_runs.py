@@ -44,8 +44,8 @@ def test_no_run_with_a_stream_is_judged_while_the_stripe_cache_grows(monkeypatch
 
 
 def test_a_warm_up_does_not_help_drives_that_are_too_slow() -> None:
-    """The counter-test: with seven times the load RAID 6 is refused as before."""
-    load = {**STREAMING["load"], "iops": 1500}
+    """The counter-test: with five times the load RAID 6 is refused as before."""
+    load = {**STREAMING["load"], "iops": 2500}
     measured, status = _brief(wanted(**{**STREAMING, "load": load}))
     assert measured.late
     assert status == "fails"

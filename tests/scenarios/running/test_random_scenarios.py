@@ -74,7 +74,7 @@ def check(document: Document) -> None:
     assert 0 < found.rate < math.inf
     assert found.measured_s > 0
     assert 0 < found.seconds < math.inf
-    assert not found.notes
+    assert all("some starve" in note for note in found.notes)
     for usage in found.usages:
         assert 0.0 <= usage.utilization <= 1.0, usage
         assert usage.mean_queue >= 0.0, usage
