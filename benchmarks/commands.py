@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -68,10 +68,10 @@ class ReplayedTrace:
 
 
 class SimulatedScenario:
-    """A scenario of the library, as `raidsim run` simulates it; an I/O of a member counts."""
+    """A scenario of the library for a given time, as `raidsim run` simulates it; an I/O of a member counts."""
 
-    def __init__(self, name: str, sets: Sequence[str] = ()) -> None:
-        self._spec = read_document(name, sets).spec()
+    def __init__(self, name: str, warm_up: str, duration: str) -> None:
+        self._spec = read_document(name, [f"warm_up={warm_up}", f"duration={duration}"]).spec()
 
     def run(self, count: int) -> int:
         """See :class:`.components.Chore`."""
@@ -84,11 +84,11 @@ class SimulatedScenario:
 COMMANDS: dict[str, Callable[[], Chore]] = {
     "replay --closed on one disk: a record": partial(ReplayedTrace, 1),
     "replay --closed on RAID 5 of 8: a record": partial(ReplayedTrace, 8),
-    "run home-nas": partial(SimulatedScenario, "home-nas"),
-    "run database-server": partial(SimulatedScenario, "database-server"),
-    "run vm-host": partial(SimulatedScenario, "vm-host"),
-    "run backup-target": partial(SimulatedScenario, "backup-target"),
-    "run journaled-archive": partial(SimulatedScenario, "journaled-archive"),
-    "run nvme-raid10": partial(SimulatedScenario, "nvme-raid10", ["precision=null", "duration=2ms"]),
+    "run home-nas": partial(SimulatedScenario, "home-nas", "2s", "10s"),
+    "run database-server": partial(SimulatedScenario, "database-server", "2s", "10s"),
+    "run vm-host": partial(SimulatedScenario, "vm-host", "1s", "5s"),
+    "run backup-target": partial(SimulatedScenario, "backup-target", "1s", "5s"),
+    "run journaled-archive": partial(SimulatedScenario, "journaled-archive", "1s", "4s"),
+    "run nvme-raid10": partial(SimulatedScenario, "nvme-raid10", "0s", "2ms"),
 }
 """By what the user types."""

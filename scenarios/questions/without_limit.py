@@ -1,4 +1,4 @@
-"""A machine whose links, processors or ports are as fast as nobody can build them."""
+"""A machine whose links, processors or ports do not limit."""
 
 from __future__ import annotations
 
