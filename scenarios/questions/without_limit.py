@@ -15,7 +15,7 @@ _FIRMWARE_S = ("command", "write_page", "drive_command", "stripe")
 
 
 def without_limit(scenario: ScenarioSpec, found: Limit) -> ScenarioSpec:
-    """The scenario with what limits so much faster that it does not."""
+    """The scenario without the limit of these parts."""
     names = {part.name for part in found.parts}
     changes: dict[str, Any] = {}
     if found.parts[0].kind in ("link", HOST_MEMORY):
