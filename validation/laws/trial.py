@@ -133,7 +133,7 @@ class Trial:
             if load is None:
                 return changed
             warm_up, duration = measured_times(changed.spec)
-            if mine is not None:
+            if mine is not None and mine.precision is None:
                 warm_up, duration = max(warm_up, mine.warm_up), max(duration, mine.duration)
             times = {"workload.warm_up": f"{warm_up:g}s", "workload.duration": f"{duration:g}s"}
             return Trial(changed.document.changed(times).data)

@@ -17,7 +17,7 @@ from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.documents.document import Document
 from ..form.choices import CHUNKS_KIB
-from ..form.limits import check_work
+from ..form.limits import check_work, duration_for
 from .explain import MOST_VARIANTS, WHY
 from .layout_map import survives
 
@@ -108,8 +108,14 @@ def failing(document: Document, spec: ScenarioSpec, percent: int) -> tuple[Scena
     for array in spec.arrays.values():
         member = _next_member(spec, array)
         if member is not None:
-            at = load.warm_up + load.duration * percent / 100
-            return other(document, {"failures": [{"member": member, "at": f"{at:.6g}s"}]}), member
+            warm_up, duration = load.warm_up, load.duration
+            if load.precision is not None:
+                # A run to a precision measures what stays, and a failure is seen as it comes.
+                duration, warm_up = duration_for(spec, "short")
+            at = warm_up + duration * percent / 100
+            times = {"warm_up": f"{warm_up:.6g}s", "duration": f"{duration:.6g}s", "precision": None}
+            changes = {f"workload.{name}": value for name, value in times.items()}
+            return other(document, {"failures": [{"member": member, "at": f"{at:.6g}s"}], **changes}), member
     raise InputError("failure", "no array that survives another failure while it runs", "expected: RAID 1, 5, 6, 10")
 
 

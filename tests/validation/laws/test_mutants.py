@@ -213,7 +213,12 @@ READS = {"workload.read_share": "100%"}
 WRITES = {"workload.read_share": "0%"}
 RANDOM: dict[str, Any] = {"workload.pattern": "random", "workload.locality": None, "workload.span": None}
 ORDERED = {**RANDOM, "workload.pattern": "sequential"}
-MIRROR = {**BARE, "arrays": {"md0": {"level": "raid1", "members": ["disk0", "disk1"]}}, "workload.targets": ["md0"]}
+MIRROR = {
+    **BARE,
+    "machine.drives.count": 2,
+    "arrays": {"md0": {"level": "raid1", "members": ["disk0", "disk1"], "bitmap": "none"}},
+    "workload.targets": ["md0"],
+}
 TWELVE = {
     **BARE,
     **ORDERED,

@@ -8,8 +8,10 @@ import pytest
 
 from raidsim.model.core.errors import InputError
 from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.scenarios.documents.document import Document, document_from
 from raidsim.scenarios.running.simulate import simulate
+from raidsim.web.form.limits import LONGEST_S
 from raidsim.web.views.designs import course_words
 from raidsim.web.work.explain import commands_per_io, effect
 from raidsim.web.work.task import Progress
@@ -52,6 +54,18 @@ def test_networks_bitmaps_and_lost_disks_of_a_file_are_switched_off() -> None:
     )
     names = {variant.name for variant, _ in file_variants(*read(text))}
     assert {"mirroring", "the lost disk", "the network", "the write-intent bitmap"} <= names
+
+
+def test_a_failure_of_a_file_without_times_is_within_its_run() -> None:
+    """Protects files that are measured until known: their ten minutes at most are no place for a failure."""
+    for timeless in ("{read_share: 0%, depth: 4}", "{read_share: 0%, depth: 4, precision: 5%}"):
+        document, spec = read(SMALL.replace(LOAD, f"workload: {timeless}\n"))
+        made, _ = failing(document, spec, 50)
+        load = made.spec.workload
+        assert isinstance(load, LoadSpec)
+        assert load.precision is None
+        assert load.duration <= LONGEST_S
+        assert load.warm_up < made.spec.failures[0].at < load.warm_up + load.duration
 
 
 def test_a_disk_of_a_file_fails() -> None:
