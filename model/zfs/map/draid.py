@@ -1,0 +1,130 @@
+"""dRAID: groups of d + p columns on changing members, with the spares spread over all members.
+
+A group is d + p columns of 16 MiB. Groups follow each other in the vdev's address space; on the members they fill
+rows of 16 MiB from left to right, over as many members as are not spare, and go on in the next row where one ends.
+As many groups as make whole rows are a slice, and each slice has its own order of the members. A block takes whole
+rows of its group: short columns are filled with zeros, which are written and, if anything is lost, read.
+Source: OpenZFS 2.3 module/zfs/vdev_draid.c (vdev_draid_logical_to_physical, vdev_draid_map_alloc_row,
+vdev_draid_io_start_read).
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from .draid_orders import Orders, draid_orders
+from .vdev import DATA, PARITY, Piece, Vdev
+
+ROW_BYTES = 1 << 24
+"""Height of a row on one member."""
+
+
+class Draid(Vdev):
+    """A dRAID vdev.
+
+    Parameters
+    ----------
+    members
+        How many members, spares included (2 to 255).
+    parity, data
+        Columns of a group with parity (1 to 3) and with data.
+    spares
+        How many members' worth of space is spare.
+    ashift
+        See :class:`Vdev`.
+
+    Attributes
+    ----------
+    width
+        Columns of a group.
+    disks
+        Members that are not spare.
+    group_bytes
+        Size of a group in the vdev's address space.
+    """
+
+    def __init__(self, members: int, parity: int, data: int, spares: int, ashift: int) -> None:
+        super().__init__(members, parity, ashift)
+        self.data = data
+        self.spares = spares
+        self.width = data + parity
+        self.disks = members - spares
+        self.group_bytes = self.width * ROW_BYTES
+        self._slice_groups = self.width * self.disks // gcd(self.width, self.disks)
+        self._slice_rows = self.width * self._slice_groups // self.disks
+        self._orders: Orders = draid_orders(members)
+
+    def asize(self, psize: int) -> int:
+        """Whole rows of d + p units."""
+        return -(-self.units(psize) // self.data) * self.width << self.ashift
+
+    def reads(self, offset: int, psize: int, lost: frozenset[int] = frozenset()) -> list[Piece]:
+        """The data columns; if a column is lost, the zeros of all columns too, and parity if one with data is."""
+        found: list[Piece] = []
+        for start, units in self._parts(offset, psize):
+            full = self._columns(start, units, True)
+            gone = [column for column in full if column.member in lost]
+            if len(gone) > self.parity:
+                raise self.unreadable(len(lost))
+            needs_parity = any(column.kind == DATA for column in gone)
+            columns = full if gone else self._columns(start, units, False)
+            found += [
+                column
+                for column in columns
+                if column.member not in lost and column.sectors and (needs_parity or column.kind == DATA)
+            ]
+        return found
+
+    def writes(self, offset: int, psize: int, lost: frozenset[int] = frozenset()) -> list[Piece]:
+        """All columns at their full height."""
+        return [
+            column
+            for start, units in self._parts(offset, psize)
+            for column in self._columns(start, units, True)
+            if column.member not in lost
+        ]
+
+    def scrubs(self, offset: int, psize: int, lost: frozenset[int] = frozenset()) -> list[Piece]:
+        """All columns at their full height."""
+        return self.writes(offset, psize, lost)
+
+    def spare(self, offset: int, number: int) -> int:
+        """The member that holds the distributed spare `number` for the group of DVA `offset`."""
+        return self._member(offset // self.group_bytes // self._slice_groups, self.disks + number)
+
+    def _parts(self, offset: int, psize: int) -> list[tuple[int, int]]:
+        """(offset, data units) of a block in each of the groups that it lies in: one or two."""
+        units = self.units(psize)
+        room = self.group_bytes - offset % self.group_bytes
+        fits = (room >> self.ashift) // self.width * self.data
+        if units <= fits:
+            return [(offset, units)]
+        return [(offset, fits), (offset + room, units - fits)]
+
+    def _columns(self, offset: int, units: int, full: bool) -> list[Piece]:
+        """The columns of one group; if `full`, all as high as the parity, else only their data."""
+        group = offset // self.group_bytes
+        start = group * self.width % self.disks
+        turn = group // self._slice_groups
+        row = turn * self._slice_rows + group % self._slice_groups * self.width // self.disks
+        sector = row * (ROW_BYTES // self.unit_bytes) + (offset % self.group_bytes >> self.ashift) // self.width
+        width, rest = divmod(units, self.data)
+        longer = rest + self.parity if rest else 0
+        highest = width + 1 if rest else width
+        columns = []
+        for column in range(self.width):
+            place = start + column
+            first = sector
+            if place >= self.disks:
+                place -= self.disks
+                first += ROW_BYTES // self.unit_bytes
+            height = highest if full or column < longer else width
+            kind = PARITY if column < self.parity else DATA
+            member = self._member(turn, place)
+            columns.append(Piece(member, first * self.unit_sectors, height * self.unit_sectors, kind))
+        return columns
+
+    def _member(self, turn: int, place: int) -> int:
+        """The member at a place of the slice `turn`: the orders take turns, each shifted by 0, 1, ... members."""
+        order, shift = divmod(turn % (len(self._orders) * self.members), self.members)
+        return (self._orders[order][place] + shift) % self.members
