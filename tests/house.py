@@ -21,7 +21,10 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("model/files",),
     ("model/schedulers", "model/readahead", "model/disk/mechanics"),
     ("model/layouts", "model/links", "model/tasks", "model/programs", "model/zfs/map"),
-    ("model/statistics", "model/disk", "model/block", "model/network", "model/programs/fio"),
+    (
+        *("model/statistics", "model/disk", "model/block", "model/network", "model/programs/fio"),
+        "model/zfs/intent_log",
+    ),
     (
         "model/disk/actuators",
         "model/solid_state",
