@@ -20,7 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("model/core",),
     ("model/files",),
     ("model/schedulers", "model/readahead", "model/disk/mechanics"),
-    ("model/layouts", "model/links", "model/tasks", "model/programs", "model/zfs/map"),
+    ("model/layouts", "model/links", "model/tasks", "model/programs", "model/zfs/map", "model/zfs/arc"),
     (
         *("model/statistics", "model/disk", "model/block", "model/network", "model/programs/fio"),
         "model/zfs/intent_log",
