@@ -6,7 +6,8 @@ raid60, raid01 and raid10 with striped mirrors are arrays of arrays under one na
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -205,6 +206,20 @@ class ArraySpec(Spec):
             if getattr(self, field) not in (None, (), False):
                 raise refusal(f"{field} on a controller", "expected: with arrays that the kernel runs", (field,))
 
+    def check_failed(self, name: str, size_of: Callable[[str], int]) -> None:
+        """Refuse the array `name` if it has lost too many members, and spares that are too small."""
+        sizes = [size_of(member) for member in self.members]
+        layout = self.layout(sizes)
+        if not layout.tolerates(frozenset(self.members.index(member) for member in self.failed)):
+            lost = f"{len(self.failed)} of {len(self.members)} members"
+            at = ("arrays", name, "failed")
+            raise refusal(f"{self.level} with {lost} failed", "expected: what the level survives", at)
+        needed = max(min(sizes[slots]) for slots in _groups(layout))
+        for spare in self.spares:
+            if size_of(spare) < needed:
+                found = f"{spare} of {size_of(spare)} bytes"
+                raise refusal(found, f"expected: at least {needed}", ("arrays", name, "spares"))
+
     @property
     def unset(self) -> dict[str, str]:
         """What a file has to say of fields without a value, because leaving them out means something else there."""
@@ -236,6 +251,14 @@ class ArraySpec(Spec):
             outer_chunk_bytes=self.outer_chunk,
             truncate=True,
         )
+
+
+def _groups(layout: Layout) -> list[slice]:
+    """The slots of each array that a spare may have to stand in for."""
+    if not isinstance(layout, NestedLayout):
+        return [slice(None)]
+    ends = list(accumulate(group.members for group in layout.groups))
+    return [slice(end - group.members, end) for end, group in zip(ends, layout.groups, strict=True)]
 
 
 CRYPT_FLAGS = ("no_read_workqueue", "no_write_workqueue", "same_cpu_crypt", "submit_from_crypt_cpus")

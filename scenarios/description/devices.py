@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Protocol
 
 from ...model.core.errors import InputError
+from ...model.disk.mechanics.geometry import SECTOR
 from ...model.files.description import refusal
 from ...model.files.quantities import format_size
-from ...model.layouts import LEVELS, Layout, NestedLayout
+from ...model.layouts import LEVELS, Layout
 from ..workers.process_setup import DEEPEST, allow_nesting
 from .arrays import ArraySpec, EncryptedSpec, FailureSpec, VolumeSpec
 from .machine import MachineSpec
+from .pools import PoolSpec, pool_devices
 from .workloads import DdSpec, LoadSpec
 
 _PART = re.compile(r"(.+)\.\d+")
@@ -41,6 +43,10 @@ class Described(Protocol):
     def volumes(self) -> Mapping[str, VolumeSpec]:
         """By name."""
 
+    @property
+    def pools(self) -> Mapping[str, PoolSpec]:
+        """By name."""
+
 
 class Devices:
     """All devices of a scenario by name, and whether they fit together.
@@ -49,7 +55,7 @@ class Devices:
     ----------
     machine
         Whose drives they are built of.
-    arrays, encrypted, volumes
+    arrays, encrypted, volumes, pools
         What is built.
     """
 
@@ -59,23 +65,26 @@ class Devices:
         arrays: Mapping[str, ArraySpec],
         encrypted: Mapping[str, EncryptedSpec] | None = None,
         volumes: Mapping[str, VolumeSpec] | None = None,
+        pools: Mapping[str, PoolSpec] | None = None,
     ) -> None:
         self.machine = machine
         self.arrays = arrays
         self.encrypted = encrypted or {}
         self.volumes = volumes or {}
+        self.pools = pools or {}
+        self.datasets = pool_devices(self.pools)
         self._capacities: dict[str, int] = {}
         allow_nesting(len(self.arrays) + len(self.encrypted) + len(self.volumes))
 
     @classmethod
     def of(cls, scenario: Described) -> Devices:
         """The devices of a scenario."""
-        return cls(scenario.machine, scenario.arrays, scenario.encrypted, scenario.volumes)
+        return cls(scenario.machine, scenario.arrays, scenario.encrypted, scenario.volumes, scenario.pools)
 
     @property
     def names(self) -> list[str]:
         """Every device that can be loaded or built upon."""
-        return [*self.machine.drives, *self.arrays, *self.encrypted, *self.volumes]
+        return [*self.machine.drives, *self.arrays, *self.encrypted, *self.volumes, *self.datasets]
 
     def one_below(self, name: str) -> str | None:
         """The device below an encrypted device or a volume on one device; None of all others."""
@@ -107,6 +116,7 @@ class Devices:
             "arrays": self.arrays,
             "encrypted": self.encrypted,
             "volumes": self.volumes,
+            "pools": self.pools,
         }
         for group, named in groups.items():
             for name in named:
@@ -124,12 +134,16 @@ class Devices:
         for name, array in self.arrays.items():
             self._check_known(array.members, "arrays", name, "members", depths is None)
             self._check_drives(array, name)
+        for name, pool in self.pools.items():
+            self._check_known(pool.members, "pools", name, "vdevs", depths is None)
         assert depths is not None
         self._check_depth(depths)
         self._check_ranges()
         for name in self.arrays:
             self.capacity(name)
-            self._check_failed(name)
+            self.arrays[name].check_failed(name, self.capacity)
+        for name, pool in self.pools.items():
+            pool.check_room(name, self.capacity)
 
     def _check_known(self, members: Iterable[str], group: str, name: str, field: str, circular: bool) -> None:
         known = set(self.names)
@@ -155,11 +169,13 @@ class Devices:
             return self.arrays[name].members
         if name in self.volumes:
             return self.volumes[name].on
+        if name in self.datasets:
+            return self.datasets[name][0].members
         return (self.encrypted[name].on,) if name in self.encrypted else ()
 
     def _depths(self) -> dict[str, int] | None:
         """How many devices each is built on, itself among them; None if one is built of itself."""
-        built = {name: self._members(name) for name in (*self.arrays, *self.encrypted, *self.volumes)}
+        built = {name: self._members(name) for name in (*self.arrays, *self.encrypted, *self.volumes, *self.datasets)}
         above: dict[str, list[str]] = {name: [] for name in built}
         left = {}
         for name, members in built.items():
@@ -181,8 +197,8 @@ class Devices:
         """Refuse more devices on each other than calls inside each other have room for."""
         for name, depth in depths.items():
             if depth > DEEPEST:
-                group = "arrays" if name in self.arrays else "encrypted" if name in self.encrypted else "volumes"
-                at = (group, name)
+                named = {"arrays": self.arrays, "encrypted": self.encrypted, "volumes": self.volumes}
+                at = next(((group, name) for group, there in named.items() if name in there), ("pools",))
                 raise refusal(f"more than {DEEPEST:,} devices on each other", f"expected: up to {DEEPEST:,}", at)
         ways: dict[str, int] = {}
         for name in sorted(depths, key=depths.__getitem__):
@@ -226,6 +242,8 @@ class Devices:
             return self.machine.drives[name].spec().capacity
         if name in self.encrypted:
             return self.capacity(self.encrypted[name].on)
+        if name in self.datasets:
+            return self.datasets[name][1].size
         if name not in self._capacities and name in self.volumes:
             self._capacities[name] = self.volume_layout(name).capacity
         if name not in self._capacities:
@@ -274,6 +292,8 @@ class Devices:
             return self.sector(self.encrypted[name].on)
         if name in self.volumes:
             return max(self.sector(device) for device in self.volumes[name].on)
+        if name in self.datasets:
+            return SECTOR
         return max(self.sector(member) for member in self.arrays[name].members)
 
     def _check_sectors(self, load: LoadSpec, target: str, place: tuple[str | int, ...]) -> None:
@@ -289,21 +309,6 @@ class Devices:
                 if wrong is not None:
                     allowed = f"expected: multiples of {sector} bytes, the logical sector of {target}"
                     raise refusal(f"{wrong} bytes", allowed, (*place, field))
-
-    def _check_failed(self, name: str) -> None:
-        """Refuse an array that has lost too many members, and spares that are too small."""
-        array = self.arrays[name]
-        sizes = [self.capacity(member) for member in array.members]
-        failed = frozenset(array.members.index(member) for member in array.failed)
-        if not array.layout(sizes).tolerates(failed):
-            lost = f"{len(array.failed)} of {len(array.members)} members"
-            at = ("arrays", name, "failed")
-            raise refusal(f"{array.level} with {lost} failed", "expected: what the level survives", at)
-        needed = max(min(sizes[slots]) for slots in _groups(array.layout(sizes)))
-        for spare in array.spares:
-            if self.capacity(spare) < needed:
-                found = f"{spare} of {self.capacity(spare)} bytes"
-                raise refusal(found, f"expected: at least {needed}", ("arrays", name, "spares"))
 
     def check_workload(
         self, workload: DdSpec | LoadSpec, reach: Callable[[int], int], place: tuple[str | int, ...] = ("workload",)
@@ -339,6 +344,9 @@ class Devices:
                 for device in devices:
                     if device is not None:
                         self._take(user, device, name, ("arrays", name, field))
+        for name, pool in self.pools.items():
+            for device in pool.members:
+                self._take(user, device, name, ("pools", name, "vdevs"))
         for name, layer in self.encrypted.items():
             self._take(user, layer.on, name, ("encrypted", name, "on"))
         divided: dict[str, str] = {}
@@ -385,14 +393,6 @@ class Devices:
                 return name
         members = sorted({member for array in self.arrays.values() for member in array.members})
         raise refusal(f"{member!r}, which is in no array", f"expected: {', '.join(members) or 'none'}", at)
-
-
-def _groups(layout: Layout) -> list[slice]:
-    """The slots of each array that a spare may have to stand in for."""
-    if not isinstance(layout, NestedLayout):
-        return [slice(None)]
-    ends = list(accumulate(group.members for group in layout.groups))
-    return [slice(end - group.members, end) for end, group in zip(ends, layout.groups, strict=True)]
 
 
 def _nth(number: int) -> str:

@@ -15,12 +15,14 @@ from ...model.files.quantities import format_rate, format_size
 from ...model.kernels import KernelName, kernel
 from ...model.layouts import LEVELS, levels_where
 from ...model.raid.read_balance import READ_BALANCE
+from ...model.zfs.map.capacity import PoolCapacity
 from .any_workload import IdleSpec, LoadsSpec, Workload
 from .arrays import ArraySpec, EncryptedSpec, FailureSpec, VolumeSpec
 from .devices import Devices
 from .file_systems import FileSystems, FileSystemSpec
 from .machine import MachineSpec
 from .network import NetworkSpec
+from .pools import PoolSpec, ZfsParameters
 from .programs import ProgramsSpec
 from .tuning import ServiceSpec, VirtualMemorySpec, check_queues
 from .workloads import DdSpec, LoadSpec
@@ -75,6 +77,10 @@ class ScenarioSpec(Spec):
     """Devices behind a cipher, by name."""
     volumes: dict[str, VolumeSpec] = Field(default_factory=dict)
     """Partitions and logical volumes, by name."""
+    pools: dict[str, PoolSpec] = Field(default_factory=dict)
+    """Pools of ZFS, by name; their volumes and files are devices: `tank/vm`."""
+    zfs_parameters: ZfsParameters = ZfsParameters()
+    """Module parameters of ZFS."""
     file_systems: dict[str, FileSystemSpec] = Field(default_factory=dict)
     """By mount point."""
     read_ahead: PositiveSize | None = None
@@ -239,6 +245,10 @@ class ScenarioSpec(Spec):
     def capacity(self, device: str) -> int:
         """Usable bytes of a device."""
         return Devices.of(self).capacity(device)
+
+    def pool_capacity(self, pool: str) -> PoolCapacity:
+        """What a pool holds."""
+        return self.pools[pool].capacity(Devices.of(self).capacity, self.zfs_parameters.spa_slop_shift)
 
     def file_system_blocks(self, array: str) -> set[int]:
         """Block sizes of the file systems that are on an array or on what is built of it."""

@@ -141,6 +141,8 @@ def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
     _either(defs["VolumeSpec"]["properties"], "on", {"type": "string"})
     partitions = {"type": "integer", "minimum": 1, "maximum": MOST_PARTITIONS}
     fields["volumes"]["additionalProperties"] = {"anyOf": [partitions, {"$ref": "#/$defs/VolumeSpec"}, _NULL]}
+    _either(defs["PoolSpec"]["properties"], "vdevs", {"type": "string"})
+    fields["pools"]["additionalProperties"] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/PoolSpec"}, _NULL]}
     fields["file_systems"]["additionalProperties"] = {
         "anyOf": [{"enum": list(file_system_names())}, {"$ref": "#/$defs/FileSystemSpec"}, _NULL]
     }

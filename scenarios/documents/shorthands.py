@@ -57,6 +57,7 @@ class Expansion:
         self._network()
         if "volumes" in self.result:
             self.result["volumes"] = expanded_volumes(self.result["volumes"], self.origins)
+        self._pools()
         self._arrays()
         self._file_systems_given()
         self._workload()
@@ -121,6 +122,31 @@ class Expansion:
         for array in described.values():
             with_mdadm_defaults(array, devices, self.result["kernel"])
 
+    def _pools(self) -> None:
+        """A pool that is only the kind of a vdev is made of all drives; one vdev in words, of the drives it names."""
+        pools = self.result.get("pools")
+        if not isinstance(pools, Mapping):
+            return
+        full: dict[Any, Any] = {}
+        for name, given in pools.items():
+            pool = {"vdevs": given} if isinstance(given, str) else given
+            if isinstance(pool, Mapping) and isinstance(pool.get("vdevs"), str) and len(pool["vdevs"].split()) == 1:
+                pool = {**pool, "vdevs": " ".join((pool["vdevs"], *map(str, self._drives)))}
+            full[name] = pool
+        self.result["pools"] = full
+
+    def _in_pools(self) -> list[Any]:
+        """Devices that pools are made of."""
+        named: list[Any] = []
+        for pool in _mapping(self.result.get("pools")).values():
+            vdevs = _mapping(pool).get("vdevs")
+            if isinstance(vdevs, str):
+                named += vdevs.split()
+            for vdev in vdevs if isinstance(vdevs, list) else ():
+                members = _mapping(vdev).get("members")
+                named += members if isinstance(members, list) else []
+        return named
+
     def _members(self, arrays: dict[Any, dict[str, Any]]) -> None:
         """Numbers of members and spares become drives that nothing else uses; members not given are all of those."""
         taken = self._taken(arrays)
@@ -153,7 +179,7 @@ class Expansion:
             named.append(array.get("journal"))
         for group in ("encrypted", "file_systems"):
             named += [_mapping(layer).get("on") for layer in _mapping(self.result.get(group)).values()]
-        named += self._under_volumes()
+        named += [*self._under_volumes(), *self._in_pools()]
         workload = _mapping(self.result.get("workload"))
         for load in (workload, *_loads(workload)):
             targets = load.get("targets")
@@ -207,7 +233,12 @@ class Expansion:
             members = _mapping(array).get("members")
             used += members if isinstance(members, list) else []
         used += [*(_mapping(layer).get("on") for layer in encrypted.values()), *self._under_volumes()]
-        built = (*arrays, *encrypted, *volumes)
+        used += self._in_pools()
+        pools = _mapping(self.result.get("pools"))
+        datasets = [
+            f"{name}/{dataset}" for name in pools for dataset in _mapping(_mapping(pools[name]).get("datasets"))
+        ]
+        built = (*arrays, *encrypted, *volumes, *datasets)
         return [name for name in built if name not in used] if built else self._drives
 
     def _under_volumes(self) -> list[Any]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ...model.core.errors import InputError
 from ...model.crypt.ciphers import cipher
 from ...model.disk.spec import DriveSpec
 from ...model.file_system import FileSystemSettings, on_array, with_log_on
@@ -200,6 +201,9 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
         )
     elif name in scenario.volumes:
         yield from _volume_slices(planning, name)
+    elif name in planning.devices.datasets:
+        allowed = "expected: a load on another device; of a pool, `raidsim layout --pool` shows where blocks lie"
+        raise InputError(name, "loads on pools of ZFS are not simulated", allowed)
     elif array is None:
         yield from _encrypted_parts(planning, name)
     elif array.controller is not None:

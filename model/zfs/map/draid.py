@@ -13,10 +13,12 @@ from __future__ import annotations
 from math import gcd
 
 from .draid_orders import Orders, draid_orders
+from .labels import data_bytes
 from .vdev import DATA, PARITY, Piece, Vdev
 
 ROW_BYTES = 1 << 24
 """Height of a row on one member."""
+_FREE_ROWS = 2
 
 
 class Draid(Vdev):
@@ -53,6 +55,11 @@ class Draid(Vdev):
         self._slice_groups = self.width * self.disks // gcd(self.width, self.disks)
         self._slice_rows = self.width * self._slice_groups // self.disks
         self._orders: Orders = draid_orders(members)
+
+    def size(self, least_member: int) -> int:
+        """Whole groups in the whole rows of the members that are not spare; two rows of each stay free."""
+        rows = max(data_bytes(least_member) // ROW_BYTES - _FREE_ROWS, 0)
+        return rows * ROW_BYTES * self.disks // self.group_bytes * self.group_bytes
 
     def asize(self, psize: int) -> int:
         """Whole rows of d + p units."""

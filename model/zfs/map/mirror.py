@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .labels import data_bytes
 from .vdev import DATA, SECTOR_BYTES, Piece, Vdev
 
 TURN_SHIFT = 21
@@ -35,6 +36,10 @@ class Mirror(Vdev):
 
     def __init__(self, members: int, ashift: int) -> None:
         super().__init__(members, members - 1, ashift)
+
+    def size(self, least_member: int) -> int:
+        """What is between the labels of a side."""
+        return data_bytes(least_member)
 
     def asize(self, psize: int) -> int:
         """The data in whole allocation units."""

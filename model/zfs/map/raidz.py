@@ -12,6 +12,7 @@ one of the shorter columns. Source: OpenZFS 2.3 module/zfs/vdev_raidz.c (vdev_ra
 
 from __future__ import annotations
 
+from .labels import data_bytes
 from .vdev import DATA, PADDING, PARITY, Piece, Vdev
 
 SWAP = 1 << 20
@@ -30,6 +31,10 @@ class Raidz(Vdev):
     ashift
         See :class:`Vdev`.
     """
+
+    def size(self, least_member: int) -> int:
+        """What is between the labels of all members."""
+        return self.members * data_bytes(least_member)
 
     def asize(self, psize: int) -> int:
         """Data, parity and padding to a multiple of p + 1 units."""

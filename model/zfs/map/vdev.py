@@ -88,6 +88,10 @@ class Vdev:
         """Allocation units of the data of a block of `psize` bytes."""
         return -(-psize // self.unit_bytes)
 
+    def size(self, least_member: int) -> int:
+        """Bytes of its address space, parity included, if its smallest member has `least_member` bytes."""
+        raise NotImplementedError
+
     def asize(self, psize: int) -> int:
         """Bytes of the vdev that a block of `psize` bytes takes, with parity and padding."""
         raise NotImplementedError

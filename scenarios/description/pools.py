@@ -1,0 +1,240 @@
+"""Pools of ZFS as data: vdevs of drives, and the volumes and files that stand on them.
+
+A volume or a file of the pool `tank` called `vm` is the device `tank/vm`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from ...model.core.errors import InputError
+from ...model.files.description import PositiveSize, Size, Spec, refusal
+from ...model.files.quantities import format_size
+from ...model.zfs.intent_log.records import LogRules
+from ...model.zfs.map.capacity import SLOP_SHIFT, USUAL_BLOCK, PoolCapacity, pool_capacity
+from ...model.zfs.map.kinds import STRIPE, vdevs_for
+from ...model.zfs.map.pool import LOG, NORMAL, SPECIAL, PoolMap
+from ...model.zfs.map.words import vdev_words
+
+_ROLES = {"data": NORMAL, "special": SPECIAL, "log": LOG}
+_LEAST_BLOCK, _MOST_RECORD, _MOST_VOLUME_BLOCK, _MOST_SMALL = 512, 16 << 20, 128 << 10, 1 << 20
+_WASTE = 0.1
+"""Share of space lost against blocks of 128 KiB from which on a warning says so."""
+
+
+class VdevSpec(Spec):
+    """A top-level vdev; a stripe makes one of each member."""
+
+    kind: str = STRIPE
+    """`stripe`, `mirror`, `raidz1`, `raidz2`, `raidz3`, or such as `draid2:4d:8c:1s`: parity, data columns of a group,
+    members and distributed spares."""
+    members: tuple[str, ...] = Field(min_length=1)
+    """Drives, arrays, partitions or other devices."""
+    use: Literal["data", "special", "log", "cache", "spare"] = "data"
+    """What it is for; `special` takes metadata and small blocks, `log` the intent log, `cache` the L2ARC."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        try:
+            vdevs_for(self.kind, len(self.members), 12)
+        except InputError as error:
+            raise refusal(error.found.removeprefix("found "), error.expected, ("kind",)) from None
+        if self.use in ("cache", "spare") and self.kind != STRIPE:
+            raise refusal(f"{self.kind} for {self.use}", "expected: single devices", ("kind",))
+        if self.use == "log" and self.kind not in (STRIPE, "mirror"):
+            raise refusal(f"{self.kind} for log", "expected: stripe or mirror", ("kind",))
+        return self
+
+
+class DatasetSpec(Spec):
+    """A volume, or a file in a file system of its own."""
+
+    volume: PositiveSize | None = None
+    file: PositiveSize | None = None
+    """Size of the volume, or of the file; one of the two is given."""
+    recordsize: PositiveSize = 128 << 10
+    """Of a file."""
+    volblocksize: PositiveSize = 16 << 10
+    """Of a volume."""
+    sync: Literal["standard", "always", "disabled"] = "standard"
+    logbias: Literal["latency", "throughput"] = "latency"
+    """ZFS's properties of these names."""
+    atime: bool = False
+    """If true, reads of the file change its access time."""
+    compression: float = Field(default=1.0, ge=1.0, le=1000.0)
+    """Ratio of a block's size to what compression leaves of it; 1 for none."""
+    special_small_blocks: Size = 0
+    """Blocks up to this size go to the special vdevs."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.volume is None) == (self.file is None):
+            found = "neither volume nor file" if self.volume is None else "both volume and file"
+            raise refusal(found, "expected: the size of one of them", ("volume",))
+        for field, most in (
+            ("recordsize", _MOST_RECORD),
+            ("volblocksize", _MOST_VOLUME_BLOCK),
+            ("special_small_blocks", _MOST_SMALL),
+        ):
+            value = getattr(self, field)
+            if value and (value & (value - 1) or not _LEAST_BLOCK <= value <= most):
+                allowed = f"expected: a power of two from {_LEAST_BLOCK}B to {format_size(most)}"
+                raise refusal(format_size(value), allowed, (field,))
+        return self
+
+    @property
+    def size(self) -> int:
+        """Bytes, of a volume in whole blocks."""
+        if self.volume is not None:
+            return -(-self.volume // self.volblocksize) * self.volblocksize
+        assert self.file is not None
+        return self.file
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of a record of the file, or of a block of the volume."""
+        return self.recordsize if self.volume is None else self.volblocksize
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of a block after compression, in whole sectors of 512 bytes."""
+        return -(-int(self.block_bytes / self.compression) // _LEAST_BLOCK) * _LEAST_BLOCK
+
+
+class PoolSpec(Spec):
+    """A pool of ZFS."""
+
+    vdevs: Annotated[tuple[VdevSpec, ...], Field(min_length=1)]
+    """Its vdevs; in a file also the words of `zpool create`: "raidz2 disk0 disk1 disk2 disk3 log ssd0"."""
+    ashift: int = Field(default=12, ge=9, le=16)
+    """log2 of the smallest block in bytes."""
+    datasets: dict[str, DatasetSpec] = Field(default_factory=dict)
+    """Volumes and files by name."""
+    failed: tuple[str, ...] = ()
+    """Members that are lost."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_words(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            data = {"vdevs": data}
+        if not isinstance(data, Mapping) or not isinstance(data.get("vdevs"), str):
+            return data
+        try:
+            found = vdev_words(data["vdevs"].split())
+        except InputError as error:
+            raise refusal(error.found.removeprefix("found "), error.expected, ("vdevs",)) from None
+        return {**data, "vdevs": [{"use": each.use, "kind": each.kind, "members": each.members} for each in found]}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        members = self.members
+        twice = next((name for name in members if members.count(name) > 1), None)
+        if twice is not None:
+            raise refusal(f"{twice} twice", "expected: each device once", ("vdevs",))
+        if not any(vdev.use == "data" for vdev in self.vdevs):
+            raise refusal("no vdev for data", "expected: at least one", ("vdevs",))
+        self._check_failed()
+        for name, dataset in self.datasets.items():
+            if dataset.block_bytes < 1 << self.ashift:
+                field = "recordsize" if dataset.volume is None else "volblocksize"
+                found = f"{format_size(dataset.block_bytes)}, below the smallest block of ashift {self.ashift}"
+                raise refusal(found, f"expected: at least {format_size(1 << self.ashift)}", ("datasets", name, field))
+        return self
+
+    def _check_failed(self) -> None:
+        pool, leaves = self.map(), self.leaves()
+        for name in self.failed:
+            if name not in leaves:
+                raise refusal(f"{name} is not in a vdev", f"expected: {', '.join(leaves)}", ("failed",))
+        for number, vdev in enumerate(pool.vdevs):
+            lost = [leaves[leaf] for leaf in pool.leaves(number) if leaves[leaf] in self.failed]
+            if len(lost) > vdev.parity:
+                found = f"{', '.join(lost)} of one vdev failed"
+                raise refusal(found, f"expected: up to {vdev.parity}, which it survives", ("failed",))
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """All its devices, in the order of the vdevs; those with blocks in the order of :meth:`map`'s members."""
+        return tuple(member for vdev in self.vdevs for member in vdev.members)
+
+    def leaves(self) -> tuple[str, ...]:
+        """The devices of :meth:`map`'s members: all but caches and spares."""
+        return tuple(member for vdev in self.vdevs if vdev.use in _ROLES for member in vdev.members)
+
+    def map(self) -> PoolMap:
+        """Where blocks lie."""
+        made = [
+            (vdev, _ROLES[spec.use])
+            for spec in self.vdevs
+            if spec.use in _ROLES
+            for vdev in vdevs_for(spec.kind, len(spec.members), self.ashift)
+        ]
+        return PoolMap([vdev for vdev, _ in made], [role for _, role in made])
+
+    def capacity(self, size_of: Callable[[str], int], slop_shift: int = SLOP_SHIFT) -> PoolCapacity:
+        """What it holds; `size_of` gives the size of a device."""
+        return pool_capacity(self.map(), [size_of(name) for name in self.leaves()], slop_shift)
+
+    def check_room(self, name: str, size_of: Callable[[str], int]) -> None:
+        """Refuse members that are too small, and more volumes and files than the pool `name` has room for."""
+        usable = self.capacity(size_of).usable
+        if not usable:
+            least = min(self.leaves(), key=size_of)
+            found = f"{least} of {format_size(size_of(least))}"
+            raise refusal(found, "expected: members with room for a metaslab", ("pools", name, "vdevs"))
+        needed = sum(int(spec.size / spec.compression) for spec in self.datasets.values())
+        if needed > usable:
+            found = f"volumes and files of {format_size(needed)}"
+            raise refusal(found, f"expected: up to {format_size(usable)}", ("pools", name, "datasets"))
+
+    def warnings(self) -> Iterator[str]:
+        """What ZFS allows and nobody wants: space lost to parity of small blocks, metadata without redundancy."""
+        pool = self.map()
+        safe = all(pool.vdevs[number].parity for number in pool.of_role(NORMAL))
+        if safe and not all(pool.vdevs[number].parity for number in pool.of_role(SPECIAL)):
+            yield "a special vdev without redundancy: the whole pool is lost with it"
+        for name, dataset in self.datasets.items():
+            waste = max(self._waste(pool, dataset.stored_bytes, number) for number in pool.of_role(NORMAL))
+            if waste >= _WASTE:
+                field = "recordsize" if dataset.volume is None else "volblocksize"
+                size = format_size(dataset.block_bytes)
+                yield f"{name}: a {field} of {size} takes {waste:.0%} more space than blocks of 128 KiB"
+
+    @staticmethod
+    def _waste(pool: PoolMap, stored: int, number: int) -> float:
+        vdev = pool.vdevs[number]
+        return vdev.asize(stored) / stored / (vdev.asize(USUAL_BLOCK) / USUAL_BLOCK) - 1
+
+
+def pool_devices(pools: Mapping[str, PoolSpec]) -> dict[str, tuple[PoolSpec, DatasetSpec]]:
+    """The volumes and files of pools by their names as devices."""
+    return {
+        f"{name}/{dataset}": (pool, spec) for name, pool in pools.items() for dataset, spec in pool.datasets.items()
+    }
+
+
+class ZfsParameters(Spec):
+    """Module parameters of ZFS by their names; the defaults are those of OpenZFS 2.3."""
+
+    zfs_immediate_write_sz: Size = 32 << 10
+    """Bytes of a synchronous write from which on its record is written in place, without a log device."""
+    zil_maxblocksize: PositiveSize = Field(default=128 << 10, ge=4096)
+    zil_maxcopied: Size = 7680
+    """Bytes of the largest log block, and of a write that one log block holds whole."""
+    spa_slop_shift: int = Field(default=SLOP_SHIFT, ge=1, le=31)
+    """The pool keeps this power of two's part of its space back."""
+
+    def log_rules(self, pool: PoolSpec, dataset: DatasetSpec) -> LogRules:
+        """How the synchronous writes of a dataset are logged."""
+        return LogRules(
+            dataset.block_bytes,
+            log_device=any(vdev.use == "log" for vdev in pool.vdevs),
+            throughput=dataset.logbias == "throughput",
+            immediate_bytes=self.zfs_immediate_write_sz,
+            copied_bytes=self.zil_maxcopied,
+            largest_block=self.zil_maxblocksize,
+        )
