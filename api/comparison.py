@@ -235,6 +235,8 @@ class Comparison(Drawn):
         for name in dict.fromkeys(name for other in self.found.designs for name in other.estimates if "." in name):
             # A load, a phase or a step of programs: "night.backup.iops".
             row[name] = each.measured.estimates[name].mean if name in each.measured.estimates else math.nan
+        row["offered_iops"] = each.measured.offered_iops
+        row["lost_iops"] = each.measured.lost_iops
         row["saturated"] = each.saturated
         row["usable_bytes"] = each.usable_bytes
         row["cost"] = None if facts is None else facts.cost

@@ -72,6 +72,7 @@ class LoadCurve(Drawn):
             {
                 "offered_iops": point.offered_iops,
                 "iops": point.iops,
+                "lost_iops": point.lost_iops,
                 "latency_mean": point.mean_s,
                 "latency_p99": point.p99_s,
                 "saturated": point.saturated,

@@ -129,6 +129,16 @@ class Result(Drawn):
         return self.prediction.saturated
 
     @property
+    def offered_iops(self) -> float | None:
+        """I/Os per second that an open load sends; None if the load keeps a number outstanding instead."""
+        return self.prediction.offered_iops
+
+    @property
+    def lost_iops(self) -> float | None:
+        """I/Os per second that an open load sends and the machine never serves; None of other loads."""
+        return self.prediction.lost_iops
+
+    @property
     def bottleneck(self) -> str:
         """The part that limits, in words."""
         return self.prediction.bottleneck
@@ -305,6 +315,8 @@ class Result(Drawn):
                 "iops": self.iops,
                 "read_iops": self.reads.iops,
                 "write_iops": self.writes.iops,
+                "offered_iops": self.offered_iops,
+                "lost_iops": self.lost_iops,
                 "throughput": self.throughput,
                 "latency_mean": latency.mean,
                 "latency_p99": latency.p99,
@@ -359,6 +371,7 @@ class Result(Drawn):
 def _load_row(phase: str, load: str, found: Prediction) -> dict[str, Any]:
     """Rates and latencies of a load in a phase; "" for all of them together."""
     row: dict[str, Any] = {"phase": phase, "load": load, "throughput": found.rate, "saturated": found.saturated}
+    row |= {"offered_iops": found.offered_iops, "lost_iops": found.lost_iops}
     for op in ("read", "write"):
         known = found.latencies.get(op, {})
         row[f"{op}_iops"] = found.iops.get(op, 0.0)

@@ -40,6 +40,9 @@ def _design(each: Measured) -> dict[str, Any]:
         "bottleneck": each.bottleneck,
         "utilization": each.utilization,
         "saturated": each.saturated,
+        "offered_iops": each.offered_iops,
+        "lost_iops": each.lost_iops,
+        "settled": each.settled,
         "rebuild_s": _finite(each.rebuild_s),
         "rebuild": None
         if each.rebuild is None
@@ -73,7 +76,7 @@ def curve_document(curve: LoadCurve) -> dict[str, Any]:
 
 
 def _point(point: CurvePoint) -> dict[str, Any]:
-    return {**dataclasses.asdict(point), "power": point.power}
+    return {**dataclasses.asdict(point), "lost_iops": point.lost_iops, "power": point.power}
 
 
 def _finite(value: float | None) -> float | None:

@@ -68,6 +68,7 @@ def _prediction(prediction: Prediction) -> dict[str, Any]:
     fields["estimates"] = {name: _estimate(each) for name, each in prediction.estimates.items()}
     fields["phases"] = {name: _prediction(each) for name, each in prediction.phases.items()}
     fields["loads"] = {name: _prediction(each) for name, each in prediction.loads.items()}
+    fields["lost_iops"] = prediction.lost_iops
     fields["drift"] = None if prediction.drift is None else dataclasses.asdict(prediction.drift)
     reached = prediction.precision_reached
     fields["precision_reached"] = reached if reached is None or math.isfinite(reached) else None

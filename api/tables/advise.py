@@ -52,7 +52,7 @@ def _question(wanted: RequirementSpec) -> list[str]:
     load = wanted.load
     size = load.block_size if isinstance(load.block_size, int) else None
     parts = [
-        f"{load.iops:,.0f} IOPS",
+        f"{load.total_iops:,.0f} IOPS",
         f"{100 * load.read_share:.0f} % reads",
         format_size(size) if size else "several sizes",
         load.pattern,
@@ -129,7 +129,7 @@ def _ranking(advice: Advice) -> Table:
         facts, measured, most = verdict.facts, verdict.measured, verdict.saturates_at
         assert measured is not None
         latencies = [_interval(measured.latencies.get(f"{op}_p99")) for op in ops]
-        used = advice.requirement.load.iops / most if most else "?"
+        used = advice.requirement.load.total_iops / most if most else "?"
         loss = "?" if verdict.risk is None else verdict.risk.over_life
         head = f"{'*' if verdict.design.name in best else ' '} {_row_words(verdict)}"
         cost = [facts.cost] if priced else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ...calibration.uncertainty.model_interval import evidence_lines
 from ...model.files.quantities import format_duration
@@ -23,6 +24,7 @@ from ..answer.numbers import (
     counted,
     decimal_size,
     fixed,
+    number,
     once_in,
     probability,
     watts,
@@ -88,9 +90,25 @@ def _table(
 def speed(designs: Sequence[Measured]) -> Table:
     """Rates and latencies of each design."""
     columns = speed_columns(speed_figures(designs), [each.estimates for each in designs])
-    return _table(
-        "Speed", list(columns.values()), lambda each: [Sure.of(each.estimates.get(name)) for name in columns], designs
-    )
+    is_open = any(each.offered_iops is not None for each in designs)
+
+    def cells(each: Measured) -> Row:
+        known = {name: Sure.of(each.estimates.get(name)) for name in columns}
+        if each.saturated and each.offered_iops is not None:
+            known |= dict.fromkeys((name for name in columns if name.endswith("_seconds")), None)
+        row: list[Cell] = list(known.values())
+        return [each.offered_iops, row[0], each.lost_iops, *row[1:]] if is_open else row
+
+    shown = list(columns.values())
+    if is_open:
+        offered, served, lost = (Column(f"{name}\n", "1/s") for name in ("offered", "served", "lost"))
+        shown = [
+            replace(offered, show=number),
+            replace(served, show=shown[0].show),
+            replace(lost, show=number),
+            *shown[1:],
+        ]
+    return _table("Speed", shown, cells, designs)
 
 
 def _parts(designs: Sequence[Measured]) -> list[str]:
@@ -196,7 +214,7 @@ def facts(designs: Sequence[Measured]) -> Table:
     columns += [Column("busiest", show=PERCENT, scale=100.0), Column("bottleneck")]
 
     def cells(each: Measured) -> Row | None:
-        more = "; more comes than can be done" if each.saturated else ""
+        more = "; saturated" if each.saturated else ""
         held, limit = each.facts, each.bottleneck + more + ("" if each.settled else "; not settled when measured")
         return None if held is None else (held.usable_bytes, held.raw_bytes, survived(held), each.utilization, limit)
 

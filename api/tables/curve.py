@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 from ...model.files.quantities import format_duration
-from ...scenarios.questions.load_curve import LoadCurve
+from ...scenarios.questions.load_curve import CurvePoint, LoadCurve
 from ..answer.numbers import COUNT, known_number
 from ..answer.svg import lines as curves
 from ..answer.tree import Answer, Column, Picture, Table, Words
@@ -34,20 +35,25 @@ def knee_words(curve: LoadCurve) -> str:
     )
 
 
+def _latencies(point: CurvePoint, each: Sequence[tuple[str, str]]) -> Iterator[float]:
+    """Mean and p99 (s) of all I/Os, and those of reads and writes that are asked for."""
+    yield from (point.mean_s, point.p99_s)
+    yield from (point.figures.get(f"{op}_{figure}_seconds", math.nan) for op, figure in each)
+
+
 def curve_table(curve: LoadCurve, title: str) -> Table:
     """The loads of a curve, ascending."""
     ops = [op for op in ("read", "write") if any(f"{op}_mean_seconds" in point.figures for point in curve.points)]
     each = [(op, figure) for op in ops for figure in ("mean", "p99")] if len(ops) > 1 else []
-    columns = [Column(f"{name}\n", "1/s", COUNT) for name in ("offered", "done")]
+    columns = [Column(f"{name}\n", "1/s", COUNT) for name in ("offered", "served", "lost")]
     columns += [Column(f"{name}\n", "ms", known_number, 1e3) for name in ("mean", "p99")]
     columns += [Column(f"{op}\n{figure}", show=known_number, scale=1e3) for op, figure in each]
     rows = [
         [
             point.offered_iops,
             point.iops,
-            point.mean_s,
-            point.p99_s,
-            *(point.figures.get(f"{op}_{figure}_seconds", math.nan) for op, figure in each),
+            point.lost_iops,
+            *((math.nan,) * (2 + len(each)) if point.saturated else _latencies(point, each)),
             "knee" if point == curve.knee else "too much" if point.saturated else "",
         ]
         for point in curve.points

@@ -46,6 +46,9 @@ _BARS, _IDLE, _CDF_POINTS = 16, 0.005, 120
 """Parts that the picture shows, the utilization below which it leaves them out, and points of a latency's line."""
 _TIMES = ("mean", "p50", "p90", "p99", "p99.9", "max")
 _RATE = Column("MB/s", show=with_spread(number), scale=1e-6)
+_SERVED = Column("I/Os per s", show=number)
+_FLOWS = [Column(f"{name}\n", "1/s", number) for name in ("offered", "served", "lost")]
+"""Of open loads: I/Os per second that come, are complete, and never are."""
 _SPREAD_MS = with_spread(fixed(3))
 
 
@@ -132,18 +135,23 @@ def loads(prediction: Prediction) -> Table:
     """What each of several loads gets."""
     together = "all together, over the day; below: each load while it runs" if prediction.phases else "all together"
     times = [(op, name) for op in _OPS for name in ("mean", "p99")]
-    columns = [Column("load"), _RATE, Column("I/Os per s", show=number)]
+    is_open = any(load.offered_iops is not None for load in prediction.loads.values())
+    columns = [Column("load"), _RATE, *(_FLOWS if is_open else [_SERVED])]
     columns += [Column(f"{op} {name}", "ms", number, 1e3) for op, name in times]
     rows = [
         [
             f"{name}: saturated" if load.saturated else name,
             _sure(load, load.rate, "rate"),
-            sum(load.iops.values()),
+            *(_flows(load) if is_open else [load.served_iops]),
             *(None if load.saturated else load.latencies.get(op, {}).get(f"{figure}_s") for op, figure in times),
         ]
         for name, load in prediction.loads.items()
     ]
     return Table(f"Loads (above: {together})", columns, rows)
+
+
+def _flows(load: Prediction) -> list[Cell]:
+    return [load.offered_iops, load.served_iops, load.lost_iops]
 
 
 def phases(prediction: Prediction) -> Table:
@@ -289,8 +297,7 @@ def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
     if isinstance(workload, LoadsSpec | LoadSpec):
         several = isinstance(workload, LoadsSpec)
         told = [f"all loads: {rate}, {iops}" if several else f"{rate}, {iops}"]
-        if prediction.saturated and not several:
-            told.append("saturated: more is sent than the devices take, so latencies grow for ever")
+        told += _offered(prediction)
         if workload.precision is not None and prediction.precision_reached is not None:
             least = SATURATED_PRECISION if prediction.saturated and not several else 0.0
             known = "each load" if several else "the mean latency" if offered_only(spec, prediction) else "the IOPS"
@@ -303,6 +310,15 @@ def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
     moved = workload.size * len(workload.targets)
     told = [f"{rate}: {decimal_size(moved)} in {format_duration(prediction.seconds)}"]
     return [*told, f"page cache: {iops}"] if iops else told
+
+
+def _offered(prediction: Prediction) -> Iterator[str]:
+    """What an open load sends, and what becomes of it."""
+    offered, lost = prediction.offered_iops, prediction.lost_iops
+    if offered is None or lost is None:
+        return
+    told = f"{number(offered)} IOPS offered, {number(prediction.served_iops)} served, {number(lost)} lost"
+    yield f"{told}: saturated, so what is lost waits for ever" if prediction.saturated else told
 
 
 def _precision_line(known: str, asked: float, reached: float, prediction: Prediction) -> str:

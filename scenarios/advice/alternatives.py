@@ -96,7 +96,7 @@ class Alternatives:
 
     def _more_drives(self, family: Family) -> Search[Verdict | None]:
         """The fewest drives of a family that would do, whatever the requirement's numbers; None if none would."""
-        spares, iops = self._requirement.hot_spares, self._requirement.load.iops
+        spares, iops = self._requirement.hot_spares, self._requirement.load.total_iops
         start = family.drive.count[0]
         most = max(start, _MOST_SUGGESTED)
         counts = [n for n in range(start, most + 1) if family.fits(n - spares) and family.is_regular(n - spares)]
@@ -146,12 +146,12 @@ class Alternatives:
             return None  # not even idle drives keep the limit
         most = [each.most_iops for each in refused if each.most_iops is not None]
         if not most:
-            full = yield Task(design, "full", self._requirement.load.iops, FULL_IOS)
+            full = yield Task(design, "full", self._requirement.load.total_iops, FULL_IOS)
             most = [full.iops]
-        high = min(self._requirement.load.iops, *most)
+        high = min(self._requirement.load.total_iops, *most)
         low = 0.0
         for _ in range(_STEPS):
-            if high < _LEAST_SHARE * self._requirement.load.iops:
+            if high < _LEAST_SHARE * self._requirement.load.total_iops:
                 return None
             rate = (low + high) / 2.0
             screened = yield from self._trials.screened(design, rate)

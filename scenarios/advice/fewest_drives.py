@@ -149,15 +149,15 @@ class FewestDrives:
         while low < high:
             middle = (low + high) // 2
             if self._trials.fills_bitmap_s(possible[middle]):
-                screened = yield from self._trials.settled(possible[middle], self._requirement.load.iops)
+                screened = yield from self._trials.settled(possible[middle], self._requirement.load.total_iops)
             else:
-                screened = yield from self._trials.screened(possible[middle], self._requirement.load.iops)
+                screened = yield from self._trials.screened(possible[middle], self._requirement.load.total_iops)
             if screened.status == "fails":
                 low = middle + 1
             else:
                 high = middle
         for design in possible[low : low + _TRIES]:
-            last = yield from self._trials.settled(design, self._requirement.load.iops)
+            last = yield from self._trials.settled(design, self._requirement.load.total_iops)
             if last.status != "fails":
                 return last
         assert last is not None
@@ -169,5 +169,5 @@ class FewestDrives:
             return verdict  # what a cache takes for a while says nothing
         if self._requirement.beside:
             return verdict  # on saturated drives, the other loads would get almost nothing
-        full = yield Task(verdict.design, "full", self._requirement.load.iops, FULL_IOS)
+        full = yield Task(verdict.design, "full", self._requirement.load.total_iops, FULL_IOS)
         return replace(verdict, full_at=full.iops)

@@ -65,7 +65,7 @@ class Rivals:
         """
         pairs = [(each, found[id(leader.family)]) for each, leader in self._others]
         pairs = [(each, leader) for each, leader in pairs if leader.status == "meets"]
-        iops, ops = self._trials.requirement.load.iops, self._trials.requirement.load.ops
+        iops, ops = self._trials.requirement.load.total_iops, self._trials.requirement.load.ops
         looks = [self._trials.screened(each.possible[0], iops, BRIEF_IOS[:1]) for each, _ in pairs]
         slower = []
         for verdict, (_, leader) in zip(simulations.run(looks), pairs, strict=True):
@@ -86,7 +86,7 @@ class Rivals:
         time, bitmap = drive_time(spec), spec.arrays[TARGET].bitmap
         if time.writes_back:
             return False
-        return bitmap is None or time.bits_s(bitmap, self._trials.requirement.load.iops) > KEPT_S
+        return bitmap is None or time.bits_s(bitmap, self._trials.requirement.load.total_iops) > KEPT_S
 
 
 def is_slower(one: Measured, other: Measured, ops: Sequence[str]) -> bool:

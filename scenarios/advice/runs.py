@@ -148,7 +148,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
     """Simulate."""
     if requirement.file_system is not None and task.kind in ("brief", "precise"):
         return _run_on_files(requirement, task)
-    wanted = requirement.model_copy(update={"load": requirement.load.model_copy(update={"iops": task.iops})})
+    wanted = requirement.model_copy(update={"load": requirement.load.model_copy(update={"total_iops": task.iops})})
     if task.kind in ("brief", "full"):
         length = task.ios / task.iops
         times = {"warm_up": _WARM_UP * length, "duration": length}
@@ -219,7 +219,7 @@ def _is_short(served: float, offered: float, seconds: float) -> bool:
 
 def _run_on_files(requirement: RequirementSpec, task: Task) -> Measured:
     """Run a design with its file system: one run, or several for intervals."""
-    wanted = requirement.model_copy(update={"load": requirement.load.model_copy(update={"iops": task.iops})})
+    wanted = requirement.model_copy(update={"load": requirement.load.model_copy(update={"total_iops": task.iops})})
     precise = task.kind == "precise"
     length = (_FILE_IOS * task.finer if precise else task.ios) / task.iops
     runs = predictions(wanted, task.design, warm_up=_WARM_UP * length, duration=length, runs=RUNS if precise else 1)

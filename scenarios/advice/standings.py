@@ -100,4 +100,4 @@ class Standings:
 
     def _busy(self, design: Design) -> float:
         time = drive_time(self._trials.spec(design))
-        return time.demand(self.requirement.load.iops, self.requirement.limits).busy / time.members
+        return time.demand(self.requirement.load.total_iops, self.requirement.limits).busy / time.members

@@ -84,8 +84,8 @@ class Trials:
         bitmap = spec.arrays[TARGET].bitmap
         if bitmap is None or self.requirement.beside:
             return 0.0
-        seconds = drive_time(spec).bits_s(bitmap, load.iops)
-        return seconds if seconds <= KEPT_S and seconds * load.iops <= _BITMAP_IOS else 0.0
+        seconds = drive_time(spec).bits_s(bitmap, load.total_iops)
+        return seconds if seconds <= KEPT_S and seconds * load.total_iops <= _BITMAP_IOS else 0.0
 
     def screened(self, design: Design, iops: float, lengths: Sequence[int] = BRIEF_IOS) -> Search[Verdict]:
         """Brief runs of rising lengths; "fails" is certain, anything else is not."""
@@ -100,7 +100,7 @@ class Trials:
 
     def _told(self, verdict: Verdict) -> Verdict:
         measured = verdict.measured
-        if measured is not None and measured.task.iops == self.requirement.load.iops:
+        if measured is not None and measured.task.iops == self.requirement.load.total_iops:
             self.watch(verdict)
         return verdict
 
@@ -147,17 +147,17 @@ class Trials:
         """What else there is to know of a design that would do, and the limits that need it."""
         wanted, design = self.requirement, verdict.design
         if drive_time(self.spec(design)).settles_after <= LONGEST_IOS and (wanted.headroom or not wanted.beside):
-            saturation = yield Task(design, "saturate", wanted.load.iops)
+            saturation = yield Task(design, "saturate", wanted.load.total_iops)
             verdict = replace(verdict, saturation=saturation)
-        rebuilt = yield Task(design, "rebuild", wanted.load.iops)
+        rebuilt = yield Task(design, "rebuild", wanted.load.total_iops)
         risk = data_loss(self.spec(design), rebuilt.seconds)
         if risk is not None:
             verdict = replace(verdict, risk=risk, rebuild_s=rebuilt.seconds)
         if wanted.headroom is not None:
             if verdict.saturation is not None:
-                verdict = _with_headroom(verdict, wanted.load.iops, wanted.headroom)
+                verdict = _with_headroom(verdict, wanted.load.total_iops, wanted.headroom)
             else:
-                more = yield Task(design, "precise", wanted.load.iops / wanted.headroom)
+                more = yield Task(design, "precise", wanted.load.total_iops / wanted.headroom)
                 verdict = _with_load(verdict, more)
         if wanted.data_loss is not None:
             if verdict.loss_per_year is None:

@@ -67,6 +67,8 @@ class Measured:
         Of the first replication: the bottleneck, and the utilization of the busiest part.
     saturated
         More I/Os came than could be done.
+    offered_iops
+        I/Os per second that an open load sends; None of others, and of several loads.
     settled
         Whether nothing rose or fell while it was measured.
     rebuild
@@ -91,6 +93,7 @@ class Measured:
     bottleneck: str = ""
     utilization: float = 0.0
     saturated: bool = False
+    offered_iops: float | None = None
     settled: bool = True
     rebuild: RebuildTimes | None = None
     rebuild_refused: str | None = None
@@ -106,11 +109,22 @@ class Measured:
         return None if self.rebuild is None else self.rebuild.loaded_s
 
     @property
+    def iops(self) -> float:
+        """I/Os per second that are served; 0 of what has none."""
+        return self.estimates["iops"].mean if "iops" in self.estimates else 0.0
+
+    @property
+    def lost_iops(self) -> float | None:
+        """I/Os per second that an open load sends and that are never served; None of other loads."""
+        if self.offered_iops is None:
+            return None
+        return max(0.0, self.offered_iops - self.iops) if self.saturated else 0.0
+
+    @property
     def cost_per_iops(self) -> float | None:
         """Cost over I/Os per second; None without prices or I/Os."""
         cost = self.facts.cost if self.facts is not None else None
-        iops = self.estimates["iops"].mean if "iops" in self.estimates else 0.0
-        return None if cost is None or not iops else cost / iops
+        return None if cost is None or not self.iops else cost / self.iops
 
 
 @dataclass(frozen=True)
@@ -228,6 +242,7 @@ def _measured(design: Design, runs: Sequence[Prediction]) -> Measured:
         bottleneck=first.bottleneck,
         utilization=max((usage.utilization for usage in first.usages), default=0.0),
         saturated=any(run.saturated for run in runs),
+        offered_iops=first.offered_iops,
         settled=all(run.settled for run in runs),
         unknown_rates=tuple(unknown_rates(spec)),
         power=drive_power(spec, first.usages),

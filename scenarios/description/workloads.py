@@ -295,6 +295,12 @@ class LoadSpec(Spec):
         return None
 
     @property
+    def offered_iops(self) -> float | None:
+        """I/Os a second of all jobs on all targets; None if the load keeps a number outstanding instead."""
+        each = self.job_iops
+        return None if each is None else each * self.jobs * len(self.targets)
+
+    @property
     def users_are_independent(self) -> bool:
         """Whether the I/Os of a job come from users with a thread each."""
         if self.independent is not None:

@@ -89,7 +89,7 @@ class FileSystemChoice(Spec):
         ]
         shares = {"read": load.read_share, "write": 1.0 - load.read_share}
         for op in load.ops:
-            rate, threads = _threads(load, shares[op] * load.iops, duration)
+            rate, threads = _threads(load, shares[op] * load.total_iops, duration)
             own = load.read_size if op == "read" else load.write_size
             lines += [
                 f"[{op}s]",

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from ...model.files.description import Fraction, PositiveSize, Spec
+from ...model.files.description import Fraction, PositiveSize, Spec, refusal
 from ..description.any_workload import NamedLoad
 from ..description.load_parts import Arrivals, IoSize, Locality, SectorSize
 from ..description.workloads import LoadSpec
@@ -18,12 +18,12 @@ TARGET = "md0"
 
 class RequiredLoad(Spec):
     """The I/Os that come, whatever the array does; fields as in
-    :class:`~raidsim.scenarios.description.workloads.LoadSpec`, `iops` of all jobs.
+    :class:`~raidsim.scenarios.description.workloads.LoadSpec`.
     """
 
     means_as: ClassVar[str] = "raidsim.scenarios.description.workloads:LoadSpec"
 
-    iops: float = Field(gt=0, le=1e7)
+    total_iops: float = Field(gt=0, le=1e7)
     """I/Os a second of all jobs together."""
     read_share: Fraction = 1.0
     block_size: IoSize = 4096
@@ -38,6 +38,15 @@ class RequiredLoad(Spec):
     jobs: int = Field(default=1, ge=1, le=4096)
     span: PositiveSize | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_all_jobs(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and "iops" in data:
+            raise refusal(
+                "iops, which is of one job in a load", "expected: total_iops, of all jobs together", ("iops",)
+            )
+        return data
+
     @model_validator(mode="after")
     def _is_a_load(self) -> Self:
         self.spec()
@@ -45,7 +54,7 @@ class RequiredLoad(Spec):
 
     def spec(self, **more: Any) -> LoadSpec:
         """The load on the array of a design, with other fields added or replaced (None: left out)."""
-        mine = {**self.model_dump(exclude_none=True, exclude={"iops"}), "total_iops": self.iops, **more}
+        mine = {**self.model_dump(exclude_none=True), **more}
         fields = {name: value for name, value in mine.items() if value is not None}
         return LoadSpec.model_validate({"kind": "load", "targets": (TARGET,), **fields})
 

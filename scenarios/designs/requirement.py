@@ -192,7 +192,7 @@ class RequirementSpec(Spec):
         factor = (1.0 + self.growth) ** self.years
         if factor == 1.0:
             return self
-        load = self.load.model_copy(update={"iops": self.load.iops * factor})
+        load = self.load.model_copy(update={"total_iops": self.load.total_iops * factor})
         capacity = None if self.capacity is None else round(self.capacity * factor)
         return self.model_copy(update={"load": load, "capacity": capacity})
 
@@ -255,7 +255,7 @@ def read_requirement(path: Path, sets: Sequence[str] = ()) -> RequirementSpec:
     path
         The file.
     sets
-        Changes, "path=value" each: ``load.iops=3000``.
+        Changes, "path=value" each: ``load.total_iops=3000``.
 
     Raises
     ------

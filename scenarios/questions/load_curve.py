@@ -82,6 +82,11 @@ class CurvePoint:
     saturated: bool
 
     @property
+    def lost_iops(self) -> float:
+        """I/Os per second that come and are never done."""
+        return max(0.0, self.offered_iops - self.iops) if self.saturated else 0.0
+
+    @property
     def power(self) -> float:
         """I/Os per second over mean response time (1/s^2)."""
         return self.iops / self.mean_s

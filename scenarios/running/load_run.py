@@ -49,6 +49,9 @@ class LoadRun(Run):
         See :attr:`raidsim.scenarios.running.base.prediction.Prediction.drift`.
     hopeless
         Whether the run ended early, because less than a fifth of an open load was served.
+    unlike
+        Whether an open load of reads and writes is too much, so that what it was served in the run has another share of
+        reads than what it sends: reads that pass the writes take all there is.
     """
 
     def __init__(
@@ -66,7 +69,7 @@ class LoadRun(Run):
         assert isinstance(workload, LoadSpec)
         self.workload = workload
         self.estimates: dict[str, Estimate] = {}
-        self.saturated = self.hopeless = False
+        self.saturated = self.hopeless = self.unlike = False
         self.precision_reached: float | None = None
         self.drift: Drift | None = None
         self.windows: LoadWindows | None = None
@@ -74,7 +77,9 @@ class LoadRun(Run):
         self._steady: SteadyState | None = None
         self._slow = SlowStores(machine, [workload])
         if workload.precision is not None:
-            self._steady = until_known(machine, workload, [machine.loads], self._slow, self._begin)
+            self._steady = until_known(
+                machine, workload, [machine.loads], self._slow, self._begin, stops_saturated=self._may_be_unlike
+            )
 
     def end_when(self, enough: Callable[[Run], bool]) -> None:
         """End a measurement of a given length as soon as `enough` returns true; it is asked after every window."""
@@ -84,6 +89,10 @@ class LoadRun(Run):
         """Let `enough` say when a run to a precision ends; it is told whether the precision is reached."""
         if self._steady is not None:
             self._steady.enough = lambda precise: enough(self, precise)
+
+    @property
+    def _may_be_unlike(self) -> bool:
+        return self._may_end and 0 < self.workload.read_share < 1
 
     @property
     def measured_s(self) -> float:
@@ -103,6 +112,7 @@ class LoadRun(Run):
         self.estimates = windows.estimates()
         if self.drift is not None or self.precision_reached == math.inf:
             self.estimates = unknown(self.estimates)
+        self.unlike = self.saturated and self._may_be_unlike
         moved = sum(load.bytes for load in self.machine.loads)
         windows.end()
         return moved / self.measured_s
@@ -159,6 +169,8 @@ def until_known(
     loads: Sequence[Sequence[DirectLoad]],
     slow: SlowStores,
     restart: Callable[[], None],
+    *,
+    stops_saturated: bool = False,
 ) -> SteadyState:
     """The measurement of loads that share windows, which ends when each is known as precisely as the workload wants.
 
@@ -179,4 +191,5 @@ def until_known(
         stores=slow.look,
         servers=len(machine.disks),
         least_ios=slow.filling_ios,
+        stops_saturated=stops_saturated,
     )

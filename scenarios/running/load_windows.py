@@ -208,11 +208,18 @@ class LoadWindows:
         """At the end of every window: I/Os of open loads that are not complete, and what the stores hold."""
         return np.array(self._stores, dtype=float).reshape(self.count, 1 + len(Stores._fields))
 
-    def seen(self, throughput: bool = False) -> NDArray[np.float64]:
-        """What the loads see in every window: the latencies of open loads, I/Os otherwise or if so asked."""
+    def served(self) -> list[NDArray[np.float64]]:
+        """Reads, writes or both that were completed in every window, of the directions that the loads have."""
+        flows = self.flows
+        reads = any(load.read_share > 0 for load in self._loads)
+        writes = any(load.read_share < 1 for load in self._loads)
+        return [flows[:, 1 + op] for op, there in ((_READS, reads), (_WRITES, writes)) if there]
+
+    def seen(self) -> NDArray[np.float64]:
+        """What the loads see in every window: the latencies of open loads, I/Os otherwise."""
         flows = self.flows
         ios = flows[:, 1] + flows[:, 2]
-        if not self.is_open or throughput:
+        if not self.is_open:
             return ios
         latency_ns = flows[:, 3] + flows[:, 4]
         whole, count = float(latency_ns.sum()), float(ios.sum())

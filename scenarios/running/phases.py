@@ -138,6 +138,7 @@ def _day(parts: Sequence[_Part]) -> Prediction:
         estimates=_estimates(parts, shares)
         | {f"{part.name}.{name}": value for part in parts for name, value in part.prediction.estimates.items()},
         saturated=any(each.saturated for each in predictions),
+        offered_iops=_offered(parts, shares),
         precision_reached=max(
             (each.precision_reached for each in predictions if each.precision_reached is not None), default=None
         ),
@@ -167,6 +168,7 @@ def _load_of_day(day: Prediction, parts: Sequence[_Part]) -> Prediction:
         figures={"rate": rate, "iops": sum_in_order(iops.values())} | latency_figures(latencies),
         estimates=_estimates(parts, shares),
         saturated=any(part.prediction.saturated for part in parts),
+        offered_iops=_offered(parts, shares),
         latency_bins={},
         rebuilds=(),
         wear=(),
@@ -190,6 +192,13 @@ def _rates(parts: Sequence[_Part], shares: Sequence[float]) -> tuple[float, dict
     ops = [op for op in ("read", "write") if any(op in each.iops for each in predictions)]
     iops = {op: _mean([each.iops.get(op, 0.0) for each in predictions], shares) for op in ops}
     return _mean([each.rate for each in predictions], shares), iops
+
+
+def _offered(parts: Sequence[_Part], shares: Sequence[float]) -> float | None:
+    """I/Os per second that are sent; None if not all parts are of an open load."""
+    known = [part.prediction.offered_iops for part in parts]
+    offered = [each for each in known if each is not None]
+    return _mean(offered, shares) if len(offered) == len(known) else None
 
 
 def _latencies(parts: Sequence[_Part], op: str) -> dict[str, float]:

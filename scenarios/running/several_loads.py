@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -48,6 +48,9 @@ class SeveralLoadsRun(Run):
         Of each load, by name.
     hopeless
         Names of open loads of which less than a fifth was served; the run ended early.
+    unlike
+        Names of open loads of reads and writes that are too much, so that what they were served has another share of
+        reads than what they send.
     precision_reached
         See :attr:`raidsim.scenarios.running.base.prediction.Prediction.precision_reached`.
     """
@@ -191,12 +194,21 @@ class SeveralLoadsRun(Run):
             figures={"rate": rate, "iops": sum_in_order(iops.values())} | latency_figures(latencies),
             estimates=windows.estimates() if sure else unknown(windows.estimates()),
             saturated=saturated,
+            offered_iops=load.offered_iops,
             drift=drift,
             latency_bins={},
             rebuilds=(),
             wear=(),
             loads={},
         )
+
+    @property
+    def unlike(self) -> tuple[str, ...]:
+        """See the class."""
+        if not self._may_end:
+            return ()
+        mixed = (load for load in self.workload.loads if 0 < load.read_share < 1)
+        return tuple(load.name for load in mixed if self._saturated(load.name))
 
     def _saturated(self, name: str) -> bool:
         windows = self.windows[name]
@@ -212,8 +224,8 @@ def loads_prediction(
     run = SeveralLoadsRun(BuiltMachine(scenario, observer=observer), workload)
     watch(run)
     rate = run.run()
-    if run.hopeless:
-        return _most_served(scenario, workload, run, watch)
+    if run.hopeless or run.unlike:
+        return _most_served(scenario, workload, run.hopeless or run.unlike, watch)
     whole = prediction_of(run, run.measured_s, rate)
     loads = {load.name: run.result(load, whole) for load in workload.loads}
     if not whole.iops:
@@ -234,17 +246,17 @@ def loads_prediction(
 
 
 def _most_served(
-    scenario: ScenarioSpec, workload: LoadsSpec, run: SeveralLoadsRun, watch: Callable[[Run], None]
+    scenario: ScenarioSpec, workload: LoadsSpec, names: Sequence[str], watch: Callable[[Run], None]
 ) -> Prediction:
     """What the devices serve of loads that are far too much: their I/Os with as many users as keep them busy."""
-    names, after_s = run.hopeless, run.machine.engine.now
     filled = kept_busy(scenario, workload, names)
     assert isinstance(filled.workload, LoadsSpec)
     prediction = loads_prediction(filled, filled.workload, watch, UNOBSERVED)
-    served = ", ".join(f"{name} {sum_in_order(prediction.loads[name].iops.values()):,.0f} IOPS" for name in names)
-    note = (
-        f"less than a fifth of {' and '.join(names)} is served, seen after {format_duration(after_s)}: the figures are "
-        f"those of users who keep everything busy, {served}"
-    )
-    loads = {name: replace(each, saturated=True) if name in names else each for name, each in prediction.loads.items()}
+    whose = " and ".join(names)
+    note = f"the figures are those of users with the I/Os of {whose} who keep everything busy"
+    offered = {load.name: load.offered_iops for load in workload.loads}
+    loads = {
+        name: replace(each, saturated=True, offered_iops=offered[name]) if name in names else each
+        for name, each in prediction.loads.items()
+    }
     return replace(prediction, saturated=True, loads=loads, notes=(*prediction.notes, note))

@@ -11,14 +11,13 @@ from dataclasses import replace
 from functools import partial
 
 from ...model.core.errors import ArrayFailed, FileSystemFull, InputError
-from ...model.core.exact_sums import sum_in_order
 from ...model.files.quantities import format_duration
 from ...model.tasks.prices import NotedPrices
 from ..description.any_workload import IdleSpec, LoadsSpec
 from ..description.fio_jobs import FioSpec
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
-from ..description.workloads import DdSpec, LoadSpec
+from ..description.workloads import LONGEST_S, DdSpec, LoadSpec
 from ..machine.machine import BuiltMachine
 from ..machine.observer import UNOBSERVED, Observer
 from .base.flash_state import with_states, writers
@@ -28,6 +27,7 @@ from .base.sample import Sample, scale_for
 from .base.starvation import starvation_note
 from .base.supply import supply
 from .load_run import LoadRun
+from .steady_state import SATURATED_PRECISION
 from .summary import cpu_share, latency_figures, prediction_of, prices_read
 
 
@@ -166,14 +166,15 @@ def _load_prediction(
     load = LoadRun(BuiltMachine(scenario, observer=observer), sample)
     watch(load)
     rate = load.run()
-    if load.hopeless:
-        return _most_served(scenario, load.machine.engine.now, watch, sample)
+    if load.hopeless or load.unlike:
+        return _most_served(scenario, workload, watch, sample)
     prediction = prediction_of(load, load.measured_s, rate)
     return replace(
         prediction,
         figures=prediction.figures | latency_figures(prediction.latencies) | {"cpu": cpu_share(prediction)},
         estimates=load.estimates,
         saturated=load.saturated,
+        offered_iops=workload.offered_iops,
         drift=load.drift,
         precision_reached=load.precision_reached,
         notes=_load_notes(scenario, workload, rate, load),
@@ -187,17 +188,19 @@ def _loads_prediction(scenario: ScenarioSpec, watch: Callable[[Run], None], obse
     return loads_prediction(scenario, scenario.workload, watch, observer)
 
 
-def _most_served(scenario: ScenarioSpec, after_s: float, watch: Callable[[Run], None], sample: Sample) -> Prediction:
-    """What the devices serve of a load that is far too much: its I/Os with as many users as keep them busy."""
+def _most_served(scenario: ScenarioSpec, load: LoadSpec, watch: Callable[[Run], None], sample: Sample) -> Prediction:
+    """What the devices serve of a load that is too much: its I/Os with as many users as keep them busy."""
     from .full_load import as_much_as_it_takes
 
-    prediction = _load_prediction(as_much_as_it_takes(scenario), watch, sample, UNOBSERVED)
-    served = sum_in_order(prediction.iops.values())
-    note = (
-        f"less than a fifth of this load is served, seen after {format_duration(after_s)}: the figures are those of "
-        f"users who keep everything busy, {served:,.0f} IOPS in all"
-    )
-    return replace(prediction, saturated=True, notes=(*prediction.notes, note))
+    full = as_much_as_it_takes(scenario)
+    assert isinstance(full.workload, LoadSpec)
+    if load.precision is None:
+        # A user's write may take seconds, so how long the run must be is not known before.
+        times = {"precision": SATURATED_PRECISION, "warm_up": 0.0, "duration": LONGEST_S}
+        full = full.model_copy(update={"workload": full.workload.model_copy(update=times)})
+    prediction = _load_prediction(full, watch, sample, UNOBSERVED)
+    note = "the figures are those of users with these I/Os who keep everything busy"
+    return replace(prediction, saturated=True, offered_iops=load.offered_iops, notes=(*prediction.notes, note))
 
 
 def _load_notes(scenario: ScenarioSpec, load: LoadSpec, rate: float, run: LoadRun) -> tuple[str, ...]:

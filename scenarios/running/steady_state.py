@@ -11,8 +11,10 @@ To stop as soon as an interval happens to be narrow makes it wrong too often. So
 become a quarter longer, and must be narrow enough twice in a row, from at least :data:`LEAST_IOS` I/Os in batches that
 are not correlated and show no trend. If a cache is found to rise or fall during the measurement, it begins anew.
 
-An open load that sends more than the devices take never settles. Its backlog rises as fast in the second half of the
-run as in the first. Then what the devices can take is measured, not closer than :data:`SATURATED_PRECISION`.
+An open load that sends more than the devices take has latencies that never settle: its backlog rises as fast in the
+second half of the run as in the first. Then what the devices can take is measured, not closer than
+:data:`SATURATED_PRECISION`, from when neither the reads nor the writes that they complete in a second rise or fall any
+more. At first there are only reads to be seen, because writes of a parity array take longer.
 """
 
 from __future__ import annotations
@@ -51,6 +53,8 @@ _FIRST_S = 1e-3
 _TREND_ERRORS = 3.5
 _LEVEL_CHANGE = 0.02
 """A store that changes by less than this share of what it holds is full, or as full as it gets."""
+_LONGEST_BACKLOG = 1 << 16
+"""I/Os of a load that wait after which a run that has not settled is measured nevertheless: no program has more."""
 _BACKLOG_ERRORS = 5.0
 _BACKLOG_IOS = 1000
 _BACKLOG_SHARE = 0.003
@@ -123,13 +127,11 @@ class _Watched:
 
     def drifts(self, first: int) -> bool:
         """Whether what the load sees rises or falls from the window `first` on."""
-        seen = self.seen()[first:]
-        change, errors = trend(seen)
-        return bool(abs(errors) > _TREND_ERRORS and abs(change) > self.goal * abs(float(seen.mean())))
+        return any(_drifts(seen[first:], self.goal) for seen in self.seen())
 
-    def seen(self) -> NDArray[np.float64]:
-        """See :meth:`~raidsim.scenarios.running.load_windows.LoadWindows.seen`; throughput if it is saturated."""
-        return self.windows.seen(throughput=self.saturated)
+    def seen(self) -> list[NDArray[np.float64]]:
+        """What the load sees in every window; of a saturated one how many reads and writes are completed."""
+        return self.windows.served() if self.saturated else [self.windows.seen()]
 
     def backlog_grows(self) -> bool:
         """Whether the backlog of open loads grows in the second half of the windows as it did in the first."""
@@ -162,6 +164,8 @@ class SteadyState:
         Queues that the I/Os spread over.
     least_ios
         I/Os of all loads together before which nothing is settled.
+    stops_saturated
+        Whether it ends as soon as a load is found to be saturated, because that is answered otherwise.
 
     Attributes
     ----------
@@ -194,8 +198,10 @@ class SteadyState:
         stores: Callable[[], Stores] | None = None,
         servers: int = 1,
         least_ios: int = 0,
+        stops_saturated: bool = False,
     ) -> None:
         self._engine = engine
+        self._stops_saturated = stops_saturated
         self._warm_up = warm_up
         self._end = warm_up + longest
         self._latest = warm_up + _SETTLING_SHARE * longest
@@ -233,8 +239,13 @@ class SteadyState:
         if self._warm_up > self._engine.now:
             self._engine.run_to(self._warm_up)
         self._settle()
-        self._measure()
+        if not self._stops:
+            self._measure()
         self._share = 1.0
+
+    @property
+    def _stops(self) -> bool:
+        return self._stops_saturated and self.saturated
 
     def _settle(self) -> None:
         """Run until nothing rises or falls, or a backlog grows for ever, or it takes too long."""
@@ -249,10 +260,10 @@ class SteadyState:
         for windows in self.all_windows:
             windows.begin(length)
         while self._go_on(_SETTLING_IOS, self._latest, self._least_ios, most_ios=_SETTLING_SHARE * MOST_IOS):
-            if self._backlogs_grow():
-                if self.saturated:
-                    return
+            if self._backlogs_grow() and not self.saturated:
                 continue
+            if self._stops:
+                return
             half = self.windows.count // 2
             if not self._fills(half) and not self._drifts(half) and not self._begins_late():
                 self.settled = True
@@ -268,6 +279,8 @@ class SteadyState:
             more = self._go_on(LEAST_IOS, self._end)
             before = self.saturated
             self._backlogs_grow()
+            if self._stops:
+                return
             met = met and self.saturated == before
             fills = self._fills(0)
             if fills and filling and engine.now < self._latest and self._ios < _SETTLING_SHARE * MOST_IOS:
@@ -304,8 +317,8 @@ class SteadyState:
     def _go_on(self, least_ios: int, end: float, together: int = 0, most_ios: float = MOST_IOS) -> bool:
         """Run until there is something to look at, a quarter more than there is already.
 
-        There are at least `least_ios` of each load then, and as many of all `together`. False at the `end`, or when
-        all loads have completed `most_ios` since the run began.
+        There are at least `least_ios` of each load then, and as many of all `together`. False at the `end`, when all
+        loads have completed `most_ios` since the run began, or when more wait than any program has outstanding.
         """
         first = self.windows
         wanted = max(_LEAST_WINDOWS * first.length, _LONGER * first.span)
@@ -313,7 +326,7 @@ class SteadyState:
             if first.count >= MOST:
                 for windows in self.all_windows:
                     windows.join()
-            if first.next_end > end or self._ios > most_ios:
+            if first.next_end > end or self._ios > most_ios or self._too_many_wait():
                 return False
             first.run()
             for windows in self.all_windows[1:]:
@@ -324,6 +337,9 @@ class SteadyState:
         counts = [windows.ios for windows in self.all_windows]
         least = [max(least_ios, rounds) for rounds in self._rounds]
         return sum(counts) < together or any(count < few for count, few in zip(counts, least, strict=True))
+
+    def _too_many_wait(self) -> bool:
+        return any(windows.is_open and windows.backlog > _LONGEST_BACKLOG for windows in self.all_windows)
 
     def _precise(self) -> bool:
         """Whether each load is known well enough; how far it is from there goes into :attr:`share`."""
@@ -361,7 +377,7 @@ class SteadyState:
     def _begins_late(self) -> bool:
         """Whether the steady part of anything begins in the second half of the windows, if it has begun."""
         half = self.windows.count // 2
-        series = [*(each.seen() for each in self._each), *self.windows.stores[:, 1:].T]
+        series = [*(seen for each in self._each for seen in each.seen()), *self.windows.stores[:, 1:].T]
         return any(warmup_cut(values) >= half for values in series)
 
     def _backlogs_grow(self) -> bool:
@@ -393,6 +409,12 @@ def backlog_grows(windows: LoadWindows) -> bool:
     # Half a 90 % interval is 1.645 standard errors, and a little more with few batches.
     surely = known.mean * 1.645 > _BACKLOG_ERRORS * known.half_width
     return surely and second >= _AS_FAST * first and second > _BACKLOG_SHARE * float(flows[-half:, 5].sum())
+
+
+def _drifts(seen: NDArray[np.float64], goal: float) -> bool:
+    """Whether a series rises or falls by more than a share `goal` of its mean; one of zeros has yet to begin."""
+    change, errors = trend(seen)
+    return not seen.any() or bool(abs(errors) > _TREND_ERRORS and abs(change) > goal * abs(float(seen.mean())))
 
 
 def _level_moves(level: NDArray[np.float64]) -> bool:

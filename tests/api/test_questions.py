@@ -94,7 +94,7 @@ def test_advice_is_a_table_of_designs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects the planner: each design has its reasons, and is a scenario to go on with."""
     monkeypatch.setattr("raidsim.scenarios.advice.advice.Alternatives.search", lambda *_: ([], []))
     wanted = {
-        "load": {"iops": 20, "read_share": "80%", "block_size": "4KiB", "pattern": "random"},
+        "load": {"total_iops": 20, "read_share": "80%", "block_size": "4KiB", "pattern": "random"},
         "drives": [{"model": "WD2500JS", "count": 4}],
         "levels": ["raid0", "raid6"],
         "chunks": ["64KiB"],

@@ -49,7 +49,7 @@ def all_of_it() -> str:
     curve: LoadCurve | None = varied["raid10"].curve
     best: float = found.best("iops").interval("iops").high
     knee: LoadCurve = raidsim.load_curve(base, points=8)
-    advice: Advice = raidsim.advise({"load": {"iops": 100}})
+    advice: Advice = raidsim.advise({"load": {"total_iops": 100}})
     swept: Sweep = raidsim.sweep(base, depth=[1, 2], executor=ProcessPoolExecutor(2), store="kept.sqlite")
     room: Capacity = raidsim.capacity("raid6", 8, size="18TB")
     layout: LayoutMap = raidsim.layout("raid5", 5, "64KiB")

@@ -110,11 +110,12 @@ def _plain(value: Any) -> Any:
 
 def headline(prediction: Prediction, open_load: bool) -> list[tuple[str, str]]:
     """The few figures that matter most, as (name, value)."""
-    iops = sum(prediction.iops.values())
+    iops, lost = prediction.served_iops, prediction.lost_iops
     estimate = prediction.estimates.get("iops")
     sure = f" ± {100 * estimate.relative:.0f} %" if estimate is not None and math.isfinite(estimate.relative) else ""
     figures = [
         ("I/Os per second", f"{iops:,.0f}{'' if open_load and not prediction.saturated else sure}"),
+        *([("Offered, lost", f"{prediction.offered_iops:,.0f}, {lost:,.0f}")] if lost else []),
         (
             "Throughput",
             f"{prediction.rate / 1e6:,.3g} MB/s" if prediction.rate < 1e8 else f"{prediction.rate / 1e6:,.0f} MB/s",

@@ -77,7 +77,7 @@ def _requirement(form: Form) -> dict[str, Any]:
         for model in chosen
     ]
     load: dict[str, Any] = {
-        "iops": iops,
+        "total_iops": iops,
         "read_share": f"{form.read}%",
         "block_size": f"{form.block}KiB",
         "pattern": form.pattern,

@@ -119,7 +119,7 @@ def _failures(count: int) -> str:
 
 def _links(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal]:
     time = drive_time(spec)
-    iops = requirement.load.iops
+    iops = requirement.load.total_iops
     moved = {
         op: iops * time.shares[op] * sum_in_order(size * share for size, share in time.sizes[op].items())
         for op in ("read", "write")
@@ -146,7 +146,7 @@ def _arms(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal]
             if limit is not None and least > limit:
                 text = f"{op} {kind} {format_duration(least)} or more on idle drives"
                 yield Refusal("latency", text, least, limit)
-    demand = time.demand(load.iops, limits)
+    demand = time.demand(load.total_iops, limits)
     if demand.busy > time.members:
         per_drive = demand.visits / time.members
         most = time.most_iops(limits)
@@ -156,8 +156,7 @@ def _arms(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal]
         yield Refusal("drive time", text, demand.busy, time.members, demand.visits, most)
     elif requirement.headroom is not None:
         most = time.most_iops()
-        if math.isfinite(most) and load.iops > requirement.headroom * most:
-            text = (
-                f"{load.iops:,.0f} IOPS are above {100 * requirement.headroom:.0f} % of {most:,.0f}, its most at best"
-            )
-            yield Refusal("headroom", text, load.iops, requirement.headroom * most)
+        if math.isfinite(most) and load.total_iops > requirement.headroom * most:
+            share = f"{100 * requirement.headroom:.0f} % of {most:,.0f}, its most at best"
+            text = f"{load.total_iops:,.0f} IOPS are above {share}"
+            yield Refusal("headroom", text, load.total_iops, requirement.headroom * most)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from ....model.core.exact_sums import sum_in_order
 from ....model.statistics import Estimate, Usage
 from .drift import Drift
 from .wear import DriveWear
@@ -125,6 +126,8 @@ class Prediction:
     saturated
         An open load sends more than the devices take: `rate` and `iops` are what they take, and the latencies, which
         would grow for ever, have no meaning.
+    offered_iops
+        I/Os per second that an open load sends; None of others, and of several loads together.
     precision_reached
         Of a load with a precision: half-width of the interval over the value, of the throughput, or of the mean
         latency of an open load. More than was asked for if the longest time was over, or up to 5 % if the load is
@@ -170,6 +173,7 @@ class Prediction:
     scale: int = 1
     estimates: dict[str, Estimate] = field(default_factory=dict)
     saturated: bool = False
+    offered_iops: float | None = None
     precision_reached: float | None = None
     drift: Drift | None = None
     phases: dict[str, Prediction] = field(default_factory=dict)
@@ -180,6 +184,18 @@ class Prediction:
     bottlenecks: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     drives: tuple[DriveActivity, ...] = ()
+
+    @property
+    def served_iops(self) -> float:
+        """I/Os per second of reads and writes together."""
+        return sum_in_order(self.iops.values())
+
+    @property
+    def lost_iops(self) -> float | None:
+        """I/Os per second that an open load sends and that are never served; None of other loads."""
+        if self.offered_iops is None:
+            return None
+        return max(0.0, self.offered_iops - self.served_iops) if self.saturated else 0.0
 
     @property
     def settled(self) -> bool:

@@ -29,7 +29,7 @@ from raidsim.scenarios.designs.requirement import read_requirement
 
 REQUIREMENT = """
 name: small
-load: {iops: 120, read_share: 80%, block_size: 8KiB}
+load: {total_iops: 120, read_share: 80%, block_size: 8KiB}
 limits: {mean: 30ms}
 survives: 1
 levels: [raid0, raid10]

@@ -25,7 +25,7 @@ from raidsim.scenarios.designs.room import room
 from raidsim.tests.scenarios.designs.test_requirement import DRIVE, wanted
 
 EASY: dict[str, Any] = {
-    "load": {"iops": 150, "read_share": "80%", "block_size": "8KiB"},
+    "load": {"total_iops": 150, "read_share": "80%", "block_size": "8KiB"},
     "limits": {"read_p99": "30ms"},
     "survives": 1,
     "levels": ["raid0", "raid10"],
@@ -203,7 +203,7 @@ def test_what_has_not_settled_does_not_meet_it(settled: bool, status: str) -> No
 
 def test_what_the_load_does_not_fit_on_is_refused() -> None:
     """A load that reaches further than some design is no mistake: those that are large enough are simulated."""
-    load = {"iops": 100, "block_size": "8KiB", "span": "3TB"}
+    load = {"total_iops": 100, "block_size": "8KiB", "span": "3TB"}
     found = FewestDrives(Trials(wanted(**{**EASY, "load": load, "survives": 0}))).candidates
     large, small = found
     assert [design.family.level.level for design in large.possible] == ["raid0"]
@@ -215,7 +215,7 @@ def test_what_would_do_does(easy: Advice) -> None:
     """Too much for two drives: it says how many would do and what two can do, alike with one and two processes."""
     changes = {
         **EASY,
-        "load": {"iops": 400, "read_share": "100%", "block_size": "8KiB"},
+        "load": {"total_iops": 400, "read_share": "100%", "block_size": "8KiB"},
         "limits": {"p99": "12ms"},
         "drives": [{"model": DRIVE, "count": 2}],
         "precision": "3%",

@@ -19,7 +19,7 @@ from raidsim.scenarios.designs.requirement import RequirementSpec
 from raidsim.tests.scenarios.designs.test_requirement import DRIVE, wanted
 
 FLASH: dict[str, Any] = {
-    "load": {"iops": 8000, "read_share": "50%", "block_size": "8KiB"},
+    "load": {"total_iops": 8000, "read_share": "50%", "block_size": "8KiB"},
     "limits": {"p99": "5ms"},
     "levels": ["raid10", "raid5"],
     "chunks": ["64KiB", "512KiB"],
@@ -28,7 +28,7 @@ FLASH: dict[str, Any] = {
     "bitmap": "none",
 }
 DISKS: dict[str, Any] = {
-    "load": {"iops": 900, "read_share": "50%", "block_size": "8KiB"},
+    "load": {"total_iops": 900, "read_share": "50%", "block_size": "8KiB"},
     "limits": {"p99": "30ms"},
     "levels": ["raid5"],
     "chunks": ["64KiB"],
@@ -41,7 +41,8 @@ def _found(requirement: RequirementSpec) -> list[tuple[str, str]]:
     """What brief runs show of every family, the fastest first."""
     trials = Trials(requirement)
     searches = [
-        trials.screened(each.designs[0], requirement.load.iops, (600,)) for each in FewestDrives(trials).candidates
+        trials.screened(each.designs[0], requirement.load.total_iops, (600,))
+        for each in FewestDrives(trials).candidates
     ]
     with Simulations(requirement, workers=1) as simulations:
         verdicts = simulations.run(searches)
@@ -87,7 +88,7 @@ def test_a_design_far_beyond_a_limit_is_out_before_the_brief_run_ends(monkeypatc
 
 def test_a_design_within_its_limits_is_never_late() -> None:
     """The counter-test: with a limit of a second nothing is late, and the brief run is as long as asked."""
-    requirement = wanted(**{**DISKS, "load": {**DISKS["load"], "iops": 150}, "limits": {"p99": "1s"}})
+    requirement = wanted(**{**DISKS, "load": {**DISKS["load"], "total_iops": 150}, "limits": {"p99": "1s"}})
     found = run_task(requirement, Task(_only(requirement), "brief", 150, 300))
     assert found.late == ()
     assert found.iops * 2.0 == pytest.approx(300, rel=0.2)
@@ -95,7 +96,7 @@ def test_a_design_within_its_limits_is_never_late() -> None:
 
 def test_a_coarse_precision_takes_one_run_that_decides() -> None:
     """With 30 % a run goes on until the p99 has an interval, so it is not repeated with a finer precision."""
-    easy = {**DISKS, "load": {**DISKS["load"], "iops": 100}, "limits": {"p99": "200ms"}}
+    easy = {**DISKS, "load": {**DISKS["load"], "total_iops": 100}, "limits": {"p99": "200ms"}}
     requirement = wanted(**{**easy, "precision": "30%"})
     search = Trials(requirement).precisely(_only(requirement), 100)
     measured = run_task(requirement, next(search))
@@ -109,7 +110,7 @@ def _asked(requirement: RequirementSpec, p99_s: float) -> tuple[list[tuple[str, 
     """What is simulated of a design that always has this p99."""
     trials = Trials(requirement)
     found: list[tuple[str, int, bool]] = []
-    search = trials.settled(_only(requirement), requirement.load.iops)
+    search = trials.settled(_only(requirement), requirement.load.total_iops)
     task = next(search)
     while True:
         found.append((task.kind, task.ios, task.warm_up > 0))
@@ -141,7 +142,7 @@ def test_brief_runs_are_few_for_what_is_well_within() -> None:
 def test_no_brief_run_rejects_an_array_whose_bitmap_still_fills() -> None:
     """Flash sets all bits within a second, and writes get faster. Disks do not, and arrays without bitmap have none."""
     flash = {**FLASH, "levels": ["raid5"], "limits": {"p99": "2ms"}}
-    flash["load"] = {**FLASH["load"], "iops": 100_000, "span": "1TB"}
+    flash["load"] = {**FLASH["load"], "total_iops": 100_000, "span": "1TB"}
     found, verdict = _asked(wanted(**{**flash, "bitmap": "64MiB"}), 0.003)
     assert found == [("brief", 600, False), ("precise", 0, True)]
     assert verdict.status == "fails"

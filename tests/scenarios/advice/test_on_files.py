@@ -16,7 +16,7 @@ from raidsim.scenarios.designs.requirement import RequirementSpec
 from raidsim.tests.scenarios.designs.test_requirement import DRIVE, wanted
 
 FILES: dict[str, Any] = {
-    "load": {"iops": 150, "read_share": "50%", "block_size": "8KiB", "span": "500GB"},
+    "load": {"total_iops": 150, "read_share": "50%", "block_size": "8KiB", "span": "500GB"},
     "limits": {"p99": "150ms"},
     "survives": 1,
     "levels": ["raid10", "raid5", "raid0"],
@@ -86,8 +86,11 @@ def test_the_load_on_a_file_is_the_load_on_the_array_and_its_metadata() -> None:
     [
         ({"file_system": "ntfs"}, r"file_system.kind: found 'ntfs'; expected: ext2, ext3, ext4, xfs, xfs-v5"),
         ({"file_system": {"kind": "ext4", "on": "md0"}}, r"file_system.on: "),
-        ({"load": {"iops": 9, "locality": "zipf"}}, r"load.locality: found zipf with a file system; expected: uniform"),
-        ({"load": {"iops": 9, "arrivals": "constant"}}, r"load.arrivals: found constant with a file system"),
+        (
+            {"load": {"total_iops": 9, "locality": "zipf"}},
+            r"load.locality: found zipf with a file system; expected: uniform",
+        ),
+        ({"load": {"total_iops": 9, "arrivals": "constant"}}, r"load.arrivals: found constant with a file system"),
         ({"beside": [{"name": "b", "block_size": "1MiB"}]}, r"beside: found other loads with a file system"),
     ],
 )

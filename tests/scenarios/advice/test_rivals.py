@@ -33,7 +33,7 @@ STREAM: dict[str, Any] = {
     "span": "200GB",
 }
 QUESTION: dict[str, Any] = {
-    "load": {"iops": 600, "read_share": "70%", "block_size": "8KiB", "span": "100GB"},
+    "load": {"total_iops": 600, "read_share": "70%", "block_size": "8KiB", "span": "100GB"},
     "beside": [STREAM],
     "limits": {"p99": "500ms"},
     "levels": ["raid0", "raid10"],

@@ -17,7 +17,7 @@ from raidsim.tests.scenarios.designs.test_requirement import wanted
 
 STREAM = SMALLER_STREAM | {"total_iops": 200, "start": "50TB", "span": "50TB"}
 STREAMING: dict[str, Any] = {
-    "load": {"iops": 500, "read_share": "70%", "block_size": "8KiB", "span": "50TB"},
+    "load": {"total_iops": 500, "read_share": "70%", "block_size": "8KiB", "span": "50TB"},
     "beside": [STREAM],
     "limits": {"p99": "150ms"},
     "levels": ["raid6"],
@@ -29,7 +29,7 @@ STREAMING: dict[str, Any] = {
 
 def _brief(requirement: RequirementSpec) -> tuple[Measured, str]:
     design = FewestDrives(Trials(requirement)).candidates[0].designs[0]
-    measured = run_task(requirement, Task(design, "brief", requirement.load.iops, 250))
+    measured = run_task(requirement, Task(design, "brief", requirement.load.total_iops, 250))
     return measured, judged(requirement, Trials(requirement).spec(design), measured).status
 
 
@@ -45,7 +45,7 @@ def test_no_run_with_a_stream_is_judged_while_the_stripe_cache_grows(monkeypatch
 
 def test_a_warm_up_does_not_help_drives_that_are_too_slow() -> None:
     """The counter-test: with five times the load RAID 6 is refused as before."""
-    load = {**STREAMING["load"], "iops": 2500}
+    load = {**STREAMING["load"], "total_iops": 2500}
     measured, status = _brief(wanted(**{**STREAMING, "load": load}))
     assert measured.late
     assert status == "fails"

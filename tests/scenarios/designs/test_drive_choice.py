@@ -19,7 +19,7 @@ from raidsim.tests.scenarios.designs.test_requirement import wanted
 FLASH, DISK = "Samsung-870-EVO-1TB", "WD5000AAKS"
 PAIR: dict[str, Any] = {"model": FLASH, "price": 90, "watts": 3, "mirror": {"model": DISK, "price": 40, "watts": 9}}
 PAIRS: dict[str, Any] = {
-    "load": {"iops": 100, "read_share": "100%", "block_size": "8KiB"},
+    "load": {"total_iops": 100, "read_share": "100%", "block_size": "8KiB"},
     "limits": {"p99": "10ms"},
     "levels": ["raid1", "raid10", "raid5"],
     "chunks": ["64KiB"],

@@ -20,7 +20,7 @@ DRIVE = "Exos-15E900-900GB"
 def wanted(**changes: Any) -> RequirementSpec:
     """A small requirement with some fields changed."""
     data: dict[str, Any] = {
-        "load": {"iops": 500, "read_share": "70%", "block_size": "8KiB"},
+        "load": {"total_iops": 500, "read_share": "70%", "block_size": "8KiB"},
         "limits": {"p99": "20ms"},
         "drives": [{"model": DRIVE, "count": 4}],
     }
@@ -51,8 +51,9 @@ def test_limits_of_one_kind_of_io_come_first() -> None:
     ("changes", "message"),
     [
         ({"limits": {"p99": 20}}, "limits.p99"),
-        ({"load": {"read_share": "70%"}}, "load.iops"),
-        ({"load": {"iops": 500, "depth": 8}}, "load.depth"),
+        ({"load": {"read_share": "70%"}}, "load.total_iops"),
+        ({"load": {"iops": 500}}, "load.iops: found iops, which is of one job in a load; expected: total_iops"),
+        ({"load": {"total_iops": 500, "depth": 8}}, "load.depth"),
         ({"drives": [{"model": "Exos-99", "count": 4}]}, "drives[0].model"),
         ({"drives": [{"model": DRIVE, "count": "9-4"}]}, "drives[0].count"),
         ({"drives": [{"model": DRIVE, "count": True}]}, "drives[0].count"),
@@ -65,7 +66,7 @@ def test_limits_of_one_kind_of_io_come_first() -> None:
         ({"machine": {"drives": {"model": DRIVE}}}, "machine.drives"),
         ({"precision": "0%"}, "precision"),
         ({"bitmap": "some"}, "bitmap"),
-        ({"load": {"iops": 5, "pattern": "sequential", "locality": "zipf"}}, "load"),
+        ({"load": {"total_iops": 5, "pattern": "sequential", "locality": "zipf"}}, "load"),
     ],
 )
 def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
@@ -77,13 +78,13 @@ def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
 
 def test_files_extend_and_options_change_them(tmp_path: Path) -> None:
     """A file may extend another one, and `--set` comes last; a mistake in it names the option."""
-    base = "load: {iops: 500}\ndrives: [{model: Exos-15E900-900GB, count: 4}]\n"
+    base = "load: {total_iops: 500}\ndrives: [{model: Exos-15E900-900GB, count: 4}]\n"
     (tmp_path / "base.yaml").write_text(base, encoding="utf-8")
     (tmp_path / "more.yaml").write_text("extends: base.yaml\nsurvives: 1\n", encoding="utf-8")
-    spec = read_requirement(tmp_path / "more.yaml", ["load.iops=700", "drives[0].count=6"])
-    assert (spec.name, spec.survives, spec.load.iops, spec.drives[0].count) == ("more", 1, 700, (6,))
-    with pytest.raises(InputError, match=r"--set load\.iops"):
-        read_requirement(tmp_path / "more.yaml", ["load.iops=-1"])
+    spec = read_requirement(tmp_path / "more.yaml", ["load.total_iops=700", "drives[0].count=6"])
+    assert (spec.name, spec.survives, spec.load.total_iops, spec.drives[0].count) == ("more", 1, 700, (6,))
+    with pytest.raises(InputError, match=r"--set load\.total_iops"):
+        read_requirement(tmp_path / "more.yaml", ["load.total_iops=-1"])
     with pytest.raises(InputError, match="nothing inside"):
         read_requirement(tmp_path / "more.yaml", ["survives.more.still=1"])
 
@@ -164,7 +165,7 @@ def test_a_requirement_takes_what_a_scenario_takes() -> None:
 def test_a_load_that_grows_is_that_of_the_last_year() -> None:
     """30 % a year for three years are 2.197 times the I/Os and bytes; without years nothing grows."""
     spec = wanted(growth="30%", years=3, capacity="10TB")
-    assert spec.grown().load.iops == pytest.approx(500 * 1.3**3)
+    assert spec.grown().load.total_iops == pytest.approx(500 * 1.3**3)
     assert spec.grown().capacity == pytest.approx(10e12 * 1.3**3)
     assert wanted(growth=0.3).grown() == wanted(growth=0.3)
 

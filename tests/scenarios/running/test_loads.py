@@ -266,18 +266,26 @@ def test_an_engine_that_cannot_be_is_refused(changes: dict[str, Any], expected: 
     assert expected in refused.value.expected
 
 
-def test_a_hopeless_load_ends_early_with_what_is_served() -> None:
-    """Fifty times too much: the run ends after 0.1 s and tells what a full queue gives; a little too much does not."""
+def test_a_load_that_is_too_much_is_answered_with_what_its_mix_gets() -> None:
+    """Five and fifty times too much get what a full queue gives, in the shares that are sent; a little load does not.
+
+    In a run of the load itself reads pass the writes for as long as it lasts.
+    """
     much: dict[str, Any] = {"block_size": "8KiB", "read_share": "70%", "duration": "2s"}
-    hopeless, full = simulate(on_drive(**much, total_iops=50_000)), simulate(as_much_as_it_takes(on_drive(**much)))
-    assert hopeless.saturated
-    assert hopeless.iops == full.iops
-    (note,) = hopeless.notes
-    assert note.startswith("less than a fifth of this load is served, seen after 100 ms")
-    assert f"{sum(full.iops.values()):,.0f} IOPS" in note
-    little = simulate(on_drive(**much, total_iops=300))
-    assert little.notes == ()
+    known = {**much, "duration": "10min", "warm_up": "0s", "precision": "5%"}
+    full = simulate(as_much_as_it_takes(on_drive(**known)))
+    for offered in (1_000, 50_000):
+        found = simulate(on_drive(**much, total_iops=offered))
+        assert found.saturated
+        assert found.iops == full.iops
+        assert found.notes == ("the figures are those of users with these I/Os who keep everything busy",)
+        assert found.offered_iops == offered
+        assert found.lost_iops == pytest.approx(offered - sum(full.iops.values()))
+    assert full.iops["read"] / sum(full.iops.values()) == pytest.approx(0.7, abs=0.03)
+    little = simulate(on_drive(**much, total_iops=100))
+    assert (little.saturated, little.notes, little.lost_iops) == (False, (), 0.0)
     assert little.measured_s == 2.0
+    assert full.lost_iops is None
 
 
 def test_a_warm_up_may_end_where_the_last_look_for_a_hopeless_load_is() -> None:

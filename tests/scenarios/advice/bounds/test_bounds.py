@@ -72,7 +72,7 @@ def test_more_to_choose_from_takes_less_time() -> None:
 
 def test_no_drive_is_faster_than_the_bound() -> None:
     """With 16 commands for every drive the simulation stays above the bound, and not far: it is no idle one."""
-    spec = wanted(levels=["raid0"], load={"iops": 500, "block_size": "8KiB"}, limits={})
+    spec = wanted(levels=["raid0"], load={"total_iops": 500, "block_size": "8KiB"}, limits={})
     scenario = as_much_as_it_takes(design_of(spec).scenario(spec))
     brief = scenario.workload.model_copy(update={"warm_up": 0.3, "duration": 1.5})
     served = sum(simulate(scenario.model_copy(update={"workload": brief})).iops.values())
@@ -110,7 +110,7 @@ def test_nothing_that_would_do_is_refused(
         "bitmap": "none",
     }
     while True:
-        spec = wanted(load={"iops": rate, "read_share": share, "block_size": size}, **changes)
+        spec = wanted(load={"total_iops": rate, "read_share": share, "block_size": size}, **changes)
         load = spec.load.document(warm_up=200 / rate, duration=1200 / rate)
         found = simulate(design_of(spec).scenario(spec, load))
         limits = [spec.limits.of(op, "p99") for op in spec.load.ops]
@@ -131,7 +131,7 @@ def test_what_cannot_be_is_refused() -> None:
         ("capacity", {"levels": ["raid10"], "capacity": "2TB"}),
         ("budget", {"levels": ["raid10"], "budget": 100, "drives": [{"model": DRIVE, "count": 4, "price": 30}]}),
         ("latency", {"levels": ["raid6"], "limits": {"write_p99": "6ms"}}),
-        ("drive time", {"levels": ["raid10"], "load": {"iops": 6000, "block_size": "8KiB"}}),
+        ("drive time", {"levels": ["raid10"], "load": {"total_iops": 6000, "block_size": "8KiB"}}),
     ]
     for bound, changes in cases:
         spec = wanted(**changes)
@@ -140,7 +140,7 @@ def test_what_cannot_be_is_refused() -> None:
 
 def test_what_a_cache_can_answer_is_not_bounded() -> None:
     """Hot places and sequential I/Os may come from caches, and a write-back cache answers writes at once."""
-    hot = wanted(load={"iops": 60000, "locality": "hot"}, levels=["raid10"], limits={"p99": "1ms"})
+    hot = wanted(load={"total_iops": 60000, "locality": "hot"}, levels=["raid10"], limits={"p99": "1ms"})
     assert not refusals(design_of(hot).scenario(hot), hot)
     cached = wanted(controllers=["LSI-9260-8i"], levels=["raid10"], limits={"write_p99": "1ms"})
     time = drive_time(design_of(cached).scenario(cached))

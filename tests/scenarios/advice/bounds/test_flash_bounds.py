@@ -36,7 +36,7 @@ def test_the_busiest_part_by_hand() -> None:
     """Reads of 4 KiB are bounded by the commands a controller takes, those of 64 KiB by the cable."""
     disk = spec_of(SATA)
     for size, most in ((4096, disk.command_rate), (65536, disk.interface_rate / 65536)):
-        spec = flash(load={"iops": 1000, "read_share": "100%", "block_size": f"{size}B"})
+        spec = flash(load={"total_iops": 1000, "read_share": "100%", "block_size": f"{size}B"})
         found = drive_time(design_of(spec).scenario(spec))
         assert found.most_iops() == pytest.approx(4 * most, rel=0.005)
         assert found.writes_back
@@ -46,7 +46,7 @@ def test_the_busiest_part_by_hand() -> None:
 def test_no_drive_is_faster_than_the_bound(level: str, share: str) -> None:
     """With hundreds of commands outstanding the simulation stays below the bound, once buffers are full."""
     small = [{"model": SATA, "count": 4, "overrides": {"write_buffer": "512KiB"}}]
-    spec = flash(levels=[level], drives=small, load={"iops": 1000, "read_share": share, "block_size": "4KiB"})
+    spec = flash(levels=[level], drives=small, load={"total_iops": 1000, "read_share": share, "block_size": "4KiB"})
     scenario = as_much_as_it_takes(design_of(spec).scenario(spec))
     times = {"warm_up": 0.002, "duration": 0.01, "jobs": 8, "depth": 128}
     brief = scenario.workload.model_copy(update=times)
@@ -57,9 +57,9 @@ def test_no_drive_is_faster_than_the_bound(level: str, share: str) -> None:
 def test_too_much_is_refused_in_words() -> None:
     """More than the drives take is refused without a simulation; what they take is not; reads wait for their die."""
     for iops, bounds in ((500_000, ["drive time"]), (200_000, [])):
-        spec = flash(load={"iops": iops, "read_share": "100%", "block_size": "4KiB"})
+        spec = flash(load={"total_iops": iops, "read_share": "100%", "block_size": "4KiB"})
         found = refusals(design_of(spec).scenario(spec), spec)
         assert [each.bound for each in found] == bounds
         assert all("it takes 95,0" in each.text for each in found)
-    late = flash(load={"iops": 1000, "read_share": "100%", "block_size": "4KiB"}, limits={"read_p99": "50us"})
+    late = flash(load={"total_iops": 1000, "read_share": "100%", "block_size": "4KiB"}, limits={"read_p99": "50us"})
     assert [each.bound for each in refusals(design_of(late).scenario(late), late)] == ["latency"]
