@@ -17,6 +17,7 @@ from ...scenarios.designs.room import room
 from ..answer.numbers import COUNT, PERCENT, counted, listed, probability
 from ..answer.tree import Answer, Column, Part, Row, Table, Words, lines
 from .advice_document import room_at_load
+from .decision import advice_decision
 from .power import class_words
 
 _ALL_CERTAIN = ("failures", "capacity", "budget", "rack units", "power", "links")
@@ -27,7 +28,8 @@ _SLOW_S = 2e-3
 
 def advice_answer(advice: Advice) -> Answer:
     """Designs that meet the requirement, why the others do not, and what would."""
-    wanted, told = advice.requirement, [*_question(advice.requirement), _effort(advice)]
+    wanted, decision = advice.requirement, advice_decision(advice)
+    told = [*([decision] if decision else []), *_question(wanted), _effort(advice)]
     parts: list[Part] = [*lines(told)]
     if advice.ranked:
         parts += [Answer("Meets it", [_ranking(advice), Words(_BEST), *_rooms(advice)])]

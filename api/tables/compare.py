@@ -31,9 +31,10 @@ from ..answer.numbers import (
     with_interval,
 )
 from ..answer.svg import bars
-from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, lines
+from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, Words, lines
 from ..support.figures import SPEED, rebuild_time, speed_columns, speed_figures, survived, unit_of
 from .curve import curve_table
+from .decision import comparison_decision
 from .power import class_words, no_figure
 
 _LONG_S = 7 * 86400.0
@@ -45,7 +46,9 @@ _PART = (Column("load or\nphase", whole=True), Column("design", show=str))
 def comparison_answer(title: str, found: Comparison, settings: Settings, span: int | None) -> Answer:
     """Everything about a comparison."""
     possible = [each for each in found.designs if each.facts is not None]
-    parts: list[Part] = [*lines(_how(found, settings, span)), *_speeds(possible, found.baseline), facts(possible)]
+    decision = comparison_decision(found)
+    parts: list[Part] = [Words(decision)] if decision else []
+    parts += [*lines(_how(found, settings, span)), *_speeds(possible, found.baseline), facts(possible)]
     for table in (rebuilds, risks, costs, powers):
         parts += [made] if (made := table(possible)).rows else []
     parts += [curve_table(each.curve, _curve_title(each)) for each in possible if each.curve is not None]

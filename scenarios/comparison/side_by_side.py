@@ -69,6 +69,8 @@ class Measured:
         More I/Os came than could be done.
     offered_iops
         I/Os per second that an open load sends; None of others, and of several loads.
+    commands_per_io
+        Commands of the drives for each I/O in the first replication; 0 where there are no I/Os.
     settled
         Whether nothing rose or fell while it was measured.
     rebuild
@@ -94,6 +96,7 @@ class Measured:
     utilization: float = 0.0
     saturated: bool = False
     offered_iops: float | None = None
+    commands_per_io: float = 0.0
     settled: bool = True
     rebuild: RebuildTimes | None = None
     rebuild_refused: str | None = None
@@ -243,6 +246,7 @@ def _measured(design: Design, runs: Sequence[Prediction]) -> Measured:
         utilization=max((usage.utilization for usage in first.usages), default=0.0),
         saturated=any(run.saturated for run in runs),
         offered_iops=first.offered_iops,
+        commands_per_io=first.member_ios / (first.served_iops * first.measured_s) if first.served_iops else 0.0,
         settled=all(run.settled for run in runs),
         unknown_rates=tuple(unknown_rates(spec)),
         power=drive_power(spec, first.usages),
