@@ -48,7 +48,7 @@ def comparison_answer(title: str, found: Comparison, settings: Settings, span: i
     possible = [each for each in found.designs if each.facts is not None]
     decision = comparison_decision(found)
     parts: list[Part] = [Words(decision)] if decision else []
-    parts += [*lines(_how(found, settings, span)), *_speeds(possible, found.baseline), facts(possible)]
+    parts += [*lines(_how(found, settings)), *_speeds(possible, found.baseline, span), facts(possible)]
     for table in (rebuilds, risks, costs, powers):
         parts += [made] if (made := table(possible)).rows else []
     parts += [curve_table(each.curve, _curve_title(each)) for each in possible if each.curve is not None]
@@ -57,23 +57,21 @@ def comparison_answer(title: str, found: Comparison, settings: Settings, span: i
     return Answer(title, [*parts, *lines(_notes(found, settings)), *([drawn] if speeds else [])])
 
 
-def _how(found: Comparison, settings: Settings, span: int | None) -> list[str]:
+def _how(found: Comparison, settings: Settings) -> list[str]:
     """What was run."""
     told = [f"{counted(found.replications, 'run')} of each design with the same requests; ± is half of a 90 % interval"]
-    if span is not None and len(found.designs) > 1:
-        told.append(f"requests go to the first {decimal_size(span)} of each, what the smallest design has")
     if not found.precise and settings.precision is not None:
         told.append(f"{100 * settings.precision:g} % was not reached with that")
     return told
 
 
-def _speeds(designs: Sequence[Measured], baseline: int) -> Iterator[Table]:
+def _speeds(designs: Sequence[Measured], baseline: int, span: int | None) -> Iterator[Table]:
     """What each design reaches and by how much it differs; of each load or phase too."""
     parts, against = _parts(designs), any(each.against for each in designs)
     if not parts and any("." in name for each in designs for name in each.estimates):
         yield _reports(designs, baseline)
         return
-    yield speed(designs)
+    yield _speed(designs, span)
     if against:
         yield _differences(designs, baseline)
     if parts:
@@ -90,8 +88,8 @@ def _table(
     return Table(title, (*_DESIGN, *columns), rows, keys=2)
 
 
-def speed(designs: Sequence[Measured]) -> Table:
-    """Rates and latencies of each design."""
+def _speed(designs: Sequence[Measured], span: int | None) -> Table:
+    """Rates and latencies of each design, with which part of it the requests go to."""
     columns = speed_columns(speed_figures(designs), [each.estimates for each in designs])
     is_open = any(each.offered_iops is not None for each in designs)
 
@@ -111,7 +109,8 @@ def speed(designs: Sequence[Measured]) -> Table:
             replace(lost, show=number),
             *shown[1:],
         ]
-    return _table("Speed", shown, cells, designs)
+    where = "" if span is None else f" on the first {decimal_size(span)} of each, all that the smallest design has"
+    return _table(f"Speed{where}", shown, cells, designs)
 
 
 def _parts(designs: Sequence[Measured]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -12,9 +12,9 @@ from ...api.scenario import Scenario, plain_text
 from ...model.layouts import LEVELS
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.documents.document import Document, document_from
-from .choices import FIELDS, LENGTHS, MORE_LOADS, OF_A_LOAD, Offer, Range, offer, rotational, survives_first
+from .choices import FIELDS, MORE_LOADS, OF_A_LOAD, Offer, Range, offer, rotational, survives_first
 from .fields import DEFAULT, LABELS, NONE, USUAL, Form, Value
-from .limits import duration_for
+from .limits import PRECISIONS, duration_for
 
 BITMAP = "64MiB"
 """Bytes per bit of a bitmap that mdadm makes on arrays of today's size."""
@@ -106,15 +106,15 @@ def with_load_of(design: Form, load: Form) -> Form:
     return changed(design, {field: getattr(load, field) for field in LOAD_FIELDS})
 
 
-def scenario_data(form: Form, lengths: Sequence[tuple[float, float]]) -> dict[str, Any]:
+def scenario_data(form: Form, times: tuple[float, float] | None = None) -> dict[str, Any]:
     """The scenario as a document has it.
 
     Parameters
     ----------
     form
         A fitted one.
-    lengths
-        How long is measured, and simulated before that (s), in each part of the day.
+    times
+        How long is measured, and simulated before that (s); None: until the speed of each part of the day is known.
     """
     found: dict[str, Any] = {"name": title(form), "kernel": form.kernel}
     found["machine"] = {"model": form.machine, "drives": _drives(form)}
@@ -127,12 +127,12 @@ def scenario_data(form: Form, lengths: Sequence[tuple[float, float]]) -> dict[st
         found["network"] = _network(form)
     if form.loads > 1:
         found["workloads"] = [{"name": "load1", **_load(form)}, *_more_loads(form)]
-        found["workload"] = _lengths(*lengths[0])
+        found["workload"] = _times(form, times)
     else:
-        found["workload"] = {**_load(form), **_lengths(*lengths[0])}
+        found["workload"] = {**_load(form), **_times(form, times)}
     if form.parts:
         first, later = {"name": "first", "lasts": f"{24 - form.hours}h"}, _load_part(other_part(form))
-        other = {"name": "other", "lasts": f"{form.hours}h", **_lengths(*lengths[-1])}
+        other = {"name": "other", "lasts": f"{form.hours}h"}
         if form.loads > 1:
             names = [load["name"] for load in found["workloads"]]
             later = {"workloads": [{"name": names[0], **later}, *names[1 : form.loads_2]]}
@@ -191,7 +191,10 @@ def _network(form: Form) -> dict[str, Any]:
     return network
 
 
-def _lengths(duration_s: float, warm_up_s: float) -> dict[str, str]:
+def _times(form: Form, times: tuple[float, float] | None) -> dict[str, str]:
+    if times is None:
+        return {"precision": f"{100 * PRECISIONS[form.length]:g}%"}
+    duration_s, warm_up_s = times
     return {"warm_up": f"{warm_up_s:g}s", "duration": f"{duration_s:g}s"}
 
 
@@ -235,11 +238,6 @@ def _more_loads(form: Form) -> list[dict[str, Any]]:
             part["total_iops" if how == "rate" else "depth"] = amount
         found.append(part)
     return found
-
-
-def shorter(form: Form) -> Form:
-    """The same with a shorter run, for what takes many of them."""
-    return replace(form, length=LENGTHS[max(0, LENGTHS.index(form.length) - 1)])
 
 
 def title(form: Form) -> str:
@@ -312,19 +310,18 @@ class Built:
 
 @lru_cache(maxsize=256)
 def built(form: Form, failing: bool = False) -> Built:
-    """The scenario of a fitted form; with `failing` a member is lost when the form says so.
+    """The scenario of a fitted form, measured until its speed is known.
 
-    How long it is measured follows from what the scenario can do at most.
+    With `failing` a member is lost when the form says so, and the run lasts as long as a number of commands takes at
+    the most.
     """
-    lengths = []
-    for part in (first_part(form), other_part(form)) if form.parts else (form,):
-        found = built_text(plain_text(scenario_data(part, [(1.0, 0.0)])), "design")
+    data = scenario_data(form)
+    if failing:
+        found = built_text(plain_text(data), "design")
         if found.spec is None:
             return found
-        lengths.append(duration_for(found.spec, form.length))
-    data = scenario_data(form, lengths)
-    if failing:
-        duration_s, warm_up_s = lengths[0]
+        duration_s, warm_up_s = times = duration_for(found.spec, form.length)
+        data = scenario_data(form, times)
         at = warm_up_s + duration_s * form.fail_at / 100
         data["failures"] = [{"member": f"disk{form.failed}", "at": f"{at:.6g}s"}]
     return built_text(plain_text(data, "Made with the explorer (raidsim web)."), "design")

@@ -21,8 +21,10 @@ from ...scenarios.description.arrays import ArraySpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 
+PRECISIONS = {"short": 0.1, "normal": 0.05, "long": 0.02}
+"""How well the speed is known after a run of each length (90 % interval), unless a drive fails in it."""
 COMMANDS = {"short": 4_000, "normal": 12_000, "long": 60_000}
-"""Commands of the drives that a run of each length has, about."""
+"""Commands of the drives that a run of each length has in which a drive fails, about."""
 MOST_COMMANDS = 400_000
 """What a scenario of a file may come to; the wall clock (:mod:`raidsim.web.work.runs`) stops what takes longer than
 thought."""

@@ -28,7 +28,6 @@ from ..form.forms import (
     fitted,
     level_words,
     load_words,
-    shorter,
     title,
     with_load_of,
 )
@@ -142,7 +141,7 @@ def _name(design: Form, first: Form) -> str:
 def _compare_task(designs: list[Form]) -> CompareTask:
     named: list[tuple[str, Scenario]] = []
     for number, design in enumerate(designs, start=1):
-        found = built(shorter(design))
+        found = built(design)
         if found.scenario is None:
             raise InputError(f"design {number}", f"design {number} cannot be: {found.refused}", "remove it")
         named.append((f"{number}. {_name(design, designs[0])}", found.scenario))

@@ -25,7 +25,7 @@ from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ..figures import pictures, tables
 from ..figures.markup import plain
-from ..form.forms import built, first_load, shorter
+from ..form.forms import built, first_load
 from ..work.layout_map import layout_html, layout_map, layout_words
 from ..work.service import RESULT
 from ..work.tasks import CurveTask, Outcome, RunTask, TimelineTask
@@ -160,7 +160,7 @@ def show_curve(subject: Subject) -> None:
         st.info(needs_one_load("A load curve", spec))
         return
     if subject.form is not None:
-        scenario = built(shorter(first_load(subject.form))).scenario or scenario
+        scenario = built(first_load(subject.form)).scenario or scenario
     alone = " Of several loads, it is the first one alone." if subject.form and subject.form.loads > 1 else ""
     st.markdown(f"The same I/Os arrive at a rate, from a low one up to more than the array serves.{alone}")
     curve: LoadCurve | None = asked("curve", subject.key, lambda: CurveTask(scenario), "Draw the load curve")

@@ -48,7 +48,7 @@ def test_tables(raidsim: Raidsim) -> None:
     assert err == ""
     assert "small [box]" in out
     assert "2 runs of each design with the same requests" in out
-    assert "requests go to the first 40.0 GB of each" in out
+    assert "Speed on the first 40.0 GB of each" in out
     for words in ("Speed", "Against design 1", "bottleneck", "Rebuild of a drive", "Cost"):
         assert words in out
     assert "design 3 (raid50) is not possible" in out

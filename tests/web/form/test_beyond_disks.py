@@ -76,7 +76,7 @@ def test_loads_at_the_same_time_have_figures_of_their_own() -> None:
     found = simulate(spec)
     rows = {str(row[0]): row for row in loads(found).rows}
     assert list(rows) == ["load1", "load2", "load3"]
-    rates = {name: float(str(row[2])) for name, row in rows.items()}
+    rates = {name: float(str(row[3])) for name, row in rows.items()}
     assert rates["load2"] == pytest.approx(20, rel=0.25)
     assert 60 < rates["load3"] < 100, "ten users who think for 100 ms"
     alone = built(first_load(form)).spec

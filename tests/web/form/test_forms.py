@@ -21,10 +21,10 @@ from raidsim.web.form.forms import (
     field_of,
     fitted,
     load_words,
-    shorter,
     title,
     with_load_of,
 )
+from raidsim.web.form.limits import PRECISIONS
 
 
 def sampled(rng: random.Random, most_disks: int = 12) -> Form:
@@ -179,10 +179,20 @@ def test_designs_are_compared_under_one_load() -> None:
     assert difference(replace(DEFAULT, level="raid6"), DEFAULT) == ""
 
 
-def test_shorter_runs_and_titles() -> None:
-    """Protects the words above the page, and the length of what takes many runs."""
-    assert shorter(replace(DEFAULT, length=LENGTHS[0])).length == LENGTHS[0]
-    assert shorter(replace(DEFAULT, length=LENGTHS[2])).length == LENGTHS[1]
+def test_every_page_measures_until_the_speed_is_known() -> None:
+    """Protects one answer to one question: no page has a span or a length of run of its own, but where a drive fails.
+
+    The counter-test is the run in which a drive fails, which has a given length.
+    """
+    for length in LENGTHS:
+        load = built(replace(DEFAULT, length=length)).spec.workload  # type: ignore[union-attr]
+        assert load.precision == PRECISIONS[length]  # type: ignore[union-attr]
+    failing = built(DEFAULT, failing=True).spec.workload  # type: ignore[union-attr]
+    assert failing.precision is None  # type: ignore[union-attr]
+
+
+def test_titles_are_of_level_and_drives() -> None:
+    """Protects the words above the page."""
     assert DEFAULT.controller == NONE
     assert title(DEFAULT) == "RAID 5, 8 x Exos-10E2400-2400GB"
     assert LEVELS["raid5"].has_parity

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 import raidsim
 from raidsim.api.run import run
 from raidsim.web.form.forms import built
-from raidsim.web.form.limits import COMMANDS
+from raidsim.web.form.limits import COMMANDS, PRECISIONS
 from raidsim.web.views.shell import NO_FORM, PAGES, RESULT
 from raidsim.web.work.runs import Ticket
 from raidsim.web.work.service import server_runs
@@ -27,6 +27,7 @@ def _small_server() -> Iterator[None]:
     """Short runs are shorter still here, and the runs of the page's server end with these tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(COMMANDS, "short", 800)
+        patch.setitem(PRECISIONS, "short", 0.2)
         built.cache_clear()
         yield
     built.cache_clear()
