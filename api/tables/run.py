@@ -21,7 +21,7 @@ from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.base.power import drive_power
 from ...scenarios.running.base.prediction import LatencyBins, Prediction, RebuildProgress
 from ...scenarios.running.base.wear import WARRANTY_YEARS, DriveWear
-from ...scenarios.running.steady_state import SATURATED_PRECISION
+from ...scenarios.running.watched_load import SATURATED_PRECISION
 from ..answer.numbers import (
     PERCENT,
     Sure,

@@ -17,7 +17,8 @@ from .base.run import Run
 from .base.sample import Sample
 from .base.slow_stores import SlowStores
 from .load_windows import LOOK_S, LoadWindows
-from .steady_state import SteadyState, backlog_grows
+from .steady_state import SteadyState
+from .watched_load import backlog_grows
 
 _WINDOWS = 64
 """Windows of a measurement of a given length."""

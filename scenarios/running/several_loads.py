@@ -23,8 +23,9 @@ from .base.slow_stores import SlowStores
 from .full_load import kept_busy
 from .load_run import until_known
 from .load_windows import LOOK_S, LoadWindows
-from .steady_state import SteadyState, backlog_grows
+from .steady_state import SteadyState
 from .summary import cpu_share, latency_figures, prediction_of
+from .watched_load import backlog_grows
 
 _WINDOWS = 64
 """Windows of the time in which a load is there."""

@@ -27,8 +27,8 @@ from .base.sample import Sample, scale_for
 from .base.starvation import starvation_note
 from .base.supply import supply
 from .load_run import LoadRun
-from .steady_state import SATURATED_PRECISION
 from .summary import cpu_share, latency_figures, prediction_of, prices_read
+from .watched_load import SATURATED_PRECISION
 
 
 def simulate(

@@ -24,8 +24,8 @@ from ...running.base.prediction import Prediction
 from ...running.base.run import Run
 from ...running.base.sample import Sample
 from ...running.load_windows import MOST, LoadWindows
-from ...running.steady_state import LEAST_IOS, backlog_grows
 from ...running.summary import latency_figures, prediction_of
+from ...running.watched_load import LEAST_IOS, backlog_grows
 from ..formats.record import TraceColumns
 from .discards import TraceDiscards
 from .flushes import FlushedDevice

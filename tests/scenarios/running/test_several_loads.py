@@ -14,7 +14,7 @@ from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.questions.load_curve import curve_steps
 from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
-from raidsim.scenarios.running.steady_state import LEAST_IOS
+from raidsim.scenarios.running.watched_load import LEAST_IOS
 
 MACHINE = """
 machine: {model: server, drives: {model: Exos-15E900-900GB, count: 4}}

@@ -30,7 +30,8 @@ from raidsim.scenarios.running.base.slow_stores import Stores
 from raidsim.scenarios.running.load_run import LoadRun
 from raidsim.scenarios.running.load_windows import MOST, LoadWindows
 from raidsim.scenarios.running.simulate import simulate
-from raidsim.scenarios.running.steady_state import LEAST_IOS, SATURATED_PRECISION, SteadyState, backlog_grows
+from raidsim.scenarios.running.steady_state import SteadyState
+from raidsim.scenarios.running.watched_load import LEAST_IOS, SATURATED_PRECISION, backlog_grows
 
 from ..small_machine import DRIVES, scenario_document
 
