@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("model/layouts", "model/links", "model/tasks", "model/programs", "model/zfs/map", "model/zfs/arc"),
     (
         *("model/statistics", "model/disk", "model/block", "model/network", "model/programs/fio"),
-        "model/zfs/intent_log",
+        *("model/zfs/intent_log", "model/zfs/allocation"),
     ),
     (
         "model/disk/actuators",
@@ -32,8 +32,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "model/raid/read_balance",
         "model/raid/metadata",
         "model/raid/stripes",
+        "model/zfs/records",
     ),
-    ("model/raid/mirrors", "model/raid/parity_until_4_0", "model/raid/parity_6_1"),
+    ("model/raid/mirrors", "model/raid/parity_until_4_0", "model/raid/parity_6_1", "model/zfs/pool"),
     ("model/raid/striped", "model/raid/parity"),
     ("model/raid/resync",),
     ("model/drives", "model/controller", "model/memory"),

@@ -189,7 +189,7 @@ def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None, ab
     """Integral of the time per byte over the member."""
     member = member_bytes(spec, name)
     # What is no steady load takes long until it shows the rebuild's pace, so one place must do; and flash has no zones.
-    zoned = any(part.layout is None and spec.machine.drives[part.name].entry().rotational for part in _parts(spec))
+    zoned = any(not part.parts and spec.machine.drives[part.name].entry().rotational for part in _parts(spec))
     varied = (LoadSpec, IdleSpec) if about else (LoadSpec, LoadsSpec, IdleSpec)
     places = _PLACES if zoned and isinstance(spec.workload, varied) else ((0.5, 1.0),)
     total = 0.0

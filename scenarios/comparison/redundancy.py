@@ -13,6 +13,7 @@ from math import inf
 
 from ...model.core.errors import InputError
 from ...model.layouts import Layout, MirroredLayout, NestedLayout, Raid10Layout, StripedLayout
+from ...model.zfs.map.pool import NORMAL, SPECIAL
 from ..description.devices import Devices
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
@@ -29,13 +30,15 @@ class Part:
     capacity
         Usable bytes.
     layout
-        How the parts make one; None for a drive.
+        How the parts make one; None for a drive, and for a pool of ZFS and its vdevs.
     parts
         What it is made of.
     lost
         A drive that has failed.
     spares
         Drives that stand by for it.
+    parity
+        Losses of parts that a vdev survives.
     """
 
     name: str
@@ -44,16 +47,17 @@ class Part:
     parts: tuple[Part, ...] = ()
     lost: bool = False
     spares: int = 0
+    parity: int = 0
 
     @cached_property
     def drives(self) -> int:
         """How many drives in it work."""
-        return sum(part.drives for part in self.parts) if self.layout is not None else int(not self.lost)
+        return sum(part.drives for part in self.parts) if self.parts else int(not self.lost)
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
         """Names of all its drives, lost ones too."""
-        return tuple(name for part in self.parts for name in part.leaves) if self.layout is not None else (self.name,)
+        return tuple(name for part in self.parts for name in part.leaves) if self.parts else (self.name,)
 
     @property
     def dead(self) -> bool:
@@ -63,7 +67,7 @@ class Part:
     @property
     def keeps(self) -> int:
         """Losses of parts that it survives, whichever they are."""
-        return self.layout.survives if self.layout is not None else 0
+        return self.layout.survives if self.layout is not None else self.parity
 
     @property
     def is_redundant(self) -> bool:
@@ -97,7 +101,7 @@ class Part:
     @cached_property
     def fewest_fatal(self) -> int:
         """The smallest number of further drives whose loss may lose data; 0 if they are gone already."""
-        if self.layout is None:
+        if not self.parts:
             return int(not self.lost)
         fatal = [part.fewest_fatal for part in self.parts]
         if self.groups:
@@ -124,13 +128,16 @@ def top_parts(spec: ScenarioSpec) -> list[Part]:
     used = {member for array in spec.arrays.values() for member in array.members}
     used |= {layer.on for layer in spec.encrypted.values()}
     used |= {device for volume in spec.volumes.values() for device in volume.on}
+    used |= {member for pool in spec.pools.values() for member in pool.members}
     tops = [name for name in (*spec.arrays, *spec.encrypted, *spec.volumes) if name not in used]
+    tops = [name for name in tops if devices.one_below(name) not in devices.datasets]
     workload = spec.workload
     loaded = [mounted.on for mounted in spec.file_systems.values()]
     if not isinstance(workload, ProgramsSpec):
         loaded += workload.targets
     alone = [name for name in dict.fromkeys(loaded) if name in spec.machine.drives and name not in used]
-    return [_part(name, spec, devices, lost=False) for name in (*tops, *alone)]
+    parts = [_part(name, spec, devices, lost=False) for name in (*tops, *alone)]
+    return [*parts, *(_pool(name, spec, devices) for name in spec.pools)]
 
 
 def separate_parts(spec: ScenarioSpec) -> list[Part]:
@@ -169,6 +176,18 @@ def _part(name: str, spec: ScenarioSpec, devices: Devices, lost: bool) -> Part:
     members = [_part(member, spec, devices, lost or member in array.failed) for member in array.members]
     layout = array.layout([devices.capacity(member) for member in array.members])
     return _assembled(name, layout, members, len(array.spares))
+
+
+def _pool(name: str, spec: ScenarioSpec, devices: Devices) -> Part:
+    """A pool, all of whose vdevs with data it needs."""
+    pool = spec.pools[name]
+    placed, leaves = pool.map(), pool.leaves()
+    vdevs = []
+    for number in (*placed.of_role(NORMAL), *placed.of_role(SPECIAL)):
+        members = [leaves[leaf] for leaf in placed.leaves(number)]
+        parts = [_part(member, spec, devices, lost=member in pool.failed) for member in members]
+        vdevs.append(Part(name, 0, parts=tuple(parts), parity=placed.vdevs[number].parity))
+    return Part(name, spec.pool_capacity(name).usable, parts=tuple(vdevs))
 
 
 def _assembled(name: str, layout: Layout, members: Sequence[Part], spares: int) -> Part:

@@ -113,7 +113,9 @@ def assumed_rates(spec: ScenarioSpec) -> dict[str, list[str]]:
 
 
 def data_loss(spec: ScenarioSpec, rebuild_s: float | None) -> LossRisk | None:
-    """How likely the scenario's arrays lose data; None if a drive's failure rate is not known.
+    """How likely the scenario's arrays lose data.
+
+    None if a drive's failure rate is not known, and with pools of ZFS, whose rebuild is not simulated.
 
     Parameters
     ----------
@@ -123,7 +125,7 @@ def data_loss(spec: ScenarioSpec, rebuild_s: float | None) -> LossRisk | None:
         Time to rebuild a member (s), as :func:`raidsim.scenarios.comparison.rebuild_time.rebuild_time` has it; None
         where nothing can be rebuilt.
     """
-    if unknown_rates(spec):
+    if unknown_rates(spec) or spec.pools:
         return None
     tops, service = separate_parts(spec), spec.service
     risk = _Risk(spec, math.inf if rebuild_s is None else rebuild_s)
@@ -160,7 +162,7 @@ class _Risk:
 
     def over(self, part: Part, seconds: float) -> tuple[float, float | None]:
         """Probability that all of a part is lost, and that a sector of it is lost first (None: not known)."""
-        if part.layout is None:
+        if not part.parts:
             return (1.0, 0.0) if part.lost else (-math.expm1(-_known(_rate(self.spec, part.name)) * seconds), 0.0)
         found = [self.over(each, seconds) for each in part.parts]
         if not part.is_redundant:
@@ -179,7 +181,7 @@ class _Risk:
 
     def rate(self, part: Part, with_sectors: bool) -> float:
         """Losses of a part a second in the long run; where error rates are not known those of sectors are left out."""
-        if part.layout is None:
+        if not part.parts:
             return _known(_rate(self.spec, part.name))
         if not part.is_redundant:
             return sum_in_order(self.rate(each, with_sectors) for each in part.parts)
@@ -224,7 +226,7 @@ class _Risk:
 
     def _errors_per_byte(self, part: Part) -> float | None:
         """Sectors that cannot be read, per byte read; none where the part corrects them itself."""
-        if part.layout is None:
+        if not part.parts:
             drive, service = self.spec.machine.drives[part.name].spec(), self.spec.service
             bits = drive.bits_per_unrecoverable_error
             if bits is None:

@@ -61,6 +61,7 @@ class DatasetSpec(Spec):
     """Of a volume."""
     sync: Literal["standard", "always", "disabled"] = "standard"
     logbias: Literal["latency", "throughput"] = "latency"
+    primarycache: Literal["all", "metadata", "none"] = "all"
     """ZFS's properties of these names."""
     atime: bool = False
     """If true, reads of the file change its access time."""
@@ -115,6 +116,10 @@ class PoolSpec(Spec):
     """Volumes and files by name."""
     failed: tuple[str, ...] = ()
     """Members that are lost."""
+    used: float = Field(default=0.0, ge=0.0, lt=1.0)
+    """Share of the data vdevs that other data take."""
+    fragmentation: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Fragmentation of the free space, FRAG of `zpool list`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -218,8 +223,43 @@ def pool_devices(pools: Mapping[str, PoolSpec]) -> dict[str, tuple[PoolSpec, Dat
 
 
 class ZfsParameters(Spec):
-    """Module parameters of ZFS by their names; the defaults are those of OpenZFS 2.3."""
+    """Module parameters of ZFS by their names, with the defaults of OpenZFS 2.3; 0: chosen by the size of memory."""
 
+    zfs_arc_max: Size = 0
+    """Bytes of the ARC."""
+    zfs_dirty_data_max: Size = 0
+    """Bytes of dirty data at which writers wait."""
+    zfs_dirty_data_sync_percent: int = Field(default=20, ge=1, le=100)
+    """Percent of that at which a transaction group is written."""
+    zfs_delay_min_dirty_percent: int = Field(default=60, ge=0, le=99)
+    zfs_delay_scale: int = Field(default=500_000, ge=0)
+    """Percent of that from which on writers are delayed, and the scale of the delay (ns)."""
+    zfs_txg_timeout: int = Field(default=5, ge=1, le=3600)
+    """Seconds between transaction groups."""
+    zfs_prefetch_disable: bool = False
+    """If true, nothing is read ahead."""
+    zfetch_min_distance: Size = 4 << 20
+    zfetch_max_distance: PositiveSize = 64 << 20
+    """Bytes that a stream is read ahead at first and at most."""
+    zfs_vdev_max_active: int = Field(default=1000, ge=1)
+    zfs_vdev_sync_read_min_active: int = Field(default=10, ge=1)
+    zfs_vdev_sync_read_max_active: int = Field(default=10, ge=1)
+    zfs_vdev_sync_write_min_active: int = Field(default=10, ge=1)
+    zfs_vdev_sync_write_max_active: int = Field(default=10, ge=1)
+    zfs_vdev_async_read_min_active: int = Field(default=1, ge=1)
+    zfs_vdev_async_read_max_active: int = Field(default=3, ge=1)
+    zfs_vdev_async_write_min_active: int = Field(default=2, ge=1)
+    zfs_vdev_async_write_max_active: int = Field(default=10, ge=1)
+    """I/Os that a member has outstanding: of all classes, and of each at least and at most."""
+    zfs_vdev_async_write_active_min_dirty_percent: int = Field(default=30, ge=0, le=99)
+    zfs_vdev_async_write_active_max_dirty_percent: int = Field(default=60, ge=1, le=100)
+    """Percent of dirty data between which the number of asynchronous writes rises."""
+    zfs_vdev_aggregation_limit: Size = 1 << 20
+    zfs_vdev_aggregation_limit_non_rotating: Size = 128 << 10
+    """Bytes of a request that I/Os are joined to, on hard disks and on others."""
+    zfs_vdev_read_gap_limit: Size = 32 << 10
+    zfs_vdev_write_gap_limit: Size = 4 << 10
+    """Bytes of gaps that are read along, and of padding that is written along, to join I/Os."""
     zfs_immediate_write_sz: Size = 32 << 10
     """Bytes of a synchronous write from which on its record is written in place, without a log device."""
     zil_maxblocksize: PositiveSize = Field(default=128 << 10, ge=4096)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...model.core.exact_sums import sum_in_order
 from ...model.core.request import READ, WRITE
+from ..description.pools import pool_devices
 from ..description.scenario import ScenarioSpec
 from ..machine.machine import BuiltMachine
 from .files import FilePlaces
@@ -82,7 +83,11 @@ def drives_below(scenario: ScenarioSpec, name: str) -> list[str]:
     if name in scenario.encrypted:
         return drives_below(scenario, scenario.encrypted[name].on)
     found: list[str] = []
-    if name in scenario.volumes:
+    members: tuple[str, ...]
+    datasets = pool_devices(scenario.pools)
+    if name in datasets:
+        members = datasets[name][0].leaves()
+    elif name in scenario.volumes:
         members = scenario.volumes[name].on
     else:
         array = scenario.arrays[name]

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeGuard
 
 from ...model.controller.catalogue import ControllerSpec
+from ...model.files.plugins import classes_in
 from ...model.kernels import KernelSpec
 from ...model.kernels.spec import Raid1Section
 from ...model.layouts import (
@@ -23,13 +25,16 @@ from ...model.layouts import (
     Raid10Layout,
 )
 from ...model.layouts.byte_striped import MEMBER_SECTOR
+from ...model.raid import mirrors, parity, striped
+from ...model.raid.base.array import Array
 from ...model.raid.read_balance import READ_BALANCE, Mirrors, balance
 from ...model.raid.resync.settings import ResyncSettings
+from ...model.raid.striped.stripe import StripeArray
 from ...model.raid.stripes.write_plan import RmwLevel
 from ..description.arrays import ArraySpec, ResyncSpec
 from ..description.devices import Devices
+from ..description.pools import pool_devices
 from ..description.scenario import ScenarioSpec
-from .array_classes import plain_array_class
 from .lock_plan import locks_plan
 from .parts import (
     ArrayPlan,
@@ -87,6 +92,8 @@ def is_rotational(scenario: ScenarioSpec, name: str) -> bool:
         return scenario.machine.drives[name].spec().rotational
     if name in scenario.encrypted:
         return is_rotational(scenario, scenario.encrypted[name].on)
+    if name in pool_devices(scenario.pools):
+        return False
     if name in scenario.volumes:
         return any(is_rotational(scenario, device) for device in scenario.volumes[name].on)
     while name not in scenario.arrays:  # a part of a nested array, "md0.1"
@@ -371,3 +378,13 @@ def resync_settings(
         resume_depth=resume_depth,
         resume_delay_s=resume_delay_s,
     )
+
+
+@cache
+def plain_array_class(level: str) -> type[Array]:
+    """The class of a module below ``model/raid`` that names the level in its `levels`; a stripe runs all others."""
+    for package in (mirrors, parity, striped):
+        for kind in classes_in(package.__name__):
+            if issubclass(kind, Array) and level in vars(kind).get("levels", ()):
+                return kind
+    return StripeArray

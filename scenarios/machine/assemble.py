@@ -61,6 +61,7 @@ from .parts import (
     VolumePlan,
 )
 from .plan import MachinePlan
+from .pool_plan import DatasetPlan, PoolPlan
 from .slices_plan import SlicesPlan
 
 # What only some machines have is imported where it is made.
@@ -77,6 +78,8 @@ if TYPE_CHECKING:
     from ...model.raid.base.locks import LockedArray
     from ...model.raid.resync.spares import HotSpares
     from ...model.raid.striped.stripe import StripeArray
+    from ...model.zfs.pool.dataset import Dataset
+    from ...model.zfs.pool.pool import Pool
     from .drives import Drive, Queue
 
 _UNLIMITED = 1 << 62
@@ -122,6 +125,8 @@ class Assembly:
         Loop devices with a page cache below.
     volumes
         Logical volumes by name; no partitions.
+    pools
+        Pools of ZFS by name.
     locks
         What I/Os of arrays take turns at.
     """
@@ -164,6 +169,7 @@ class Assembly:
         self.loops: dict[str, LoopDevice] = {}
         self.encrypting: dict[str, CryptDevice | LoopDevice] = {}
         self.volumes: dict[str, StripeArray] = {}
+        self.pools: dict[str, Pool] = {}
         self.locks: list[Lock] = []
         self._makers: dict[type[Any], Callable[[Any], Any]] = {
             DiskPlan: self._disk,
@@ -179,6 +185,8 @@ class Assembly:
             CryptPlan: self._crypt,
             LoopPlan: self._loop,
             SlicesPlan: self._slices,
+            PoolPlan: self._pool,
+            DatasetPlan: self._dataset,
         }
 
     def make(self, parts: Iterable[Part]) -> None:
@@ -514,6 +522,27 @@ class Assembly:
             return volume
         chunk = plan.layout.chunk_bytes
         return BioSplit(volume, plan.max_request, chunk, at_chunks=chunk > 0)
+
+    def _pool(self, plan: PoolPlan) -> Pool:
+        from ...model.zfs.pool.pool import Pool
+
+        devices = [self.devices[leaf] for leaf in plan.leaves]
+        pool = self.pools[plan.name] = Pool(
+            self._engine,
+            self.host,
+            plan.name,
+            plan.pool,
+            devices,
+            plan.rotating,
+            plan.settings,
+            plan.datasets,
+            plan.lost,
+        )
+        return pool
+
+    def _dataset(self, plan: DatasetPlan) -> Dataset:
+        """A volume or file of a pool."""
+        return self.pools[plan.pool].datasets[plan.name]
 
 
 def read_ahead(plan: ReadAheadPlan) -> Callable[[int], ReadAhead]:

@@ -12,10 +12,12 @@ from ...model.kernels import KernelSpec
 from ...model.layouts import Layout
 from ...model.memory.settings import PageCacheSettings
 from ...model.raid.base.io_limit import largest_request_bytes, optimal_request_bytes
+from ..description.pools import pool_devices
 from ..description.scenario import ScenarioSpec
 from ..description.tuning import VirtualMemorySpec
 from .array_plan import has_stripe_cache, is_rotational, shown_layout
 from .parts import CachePlan, RawCachePlan, ReadAheadPlan
+from .pool_plan import VOLUME_REQUEST
 
 
 def read_ahead_plan(
@@ -143,6 +145,8 @@ def _largest_request(scenario: ScenarioSpec, known: KernelSpec, on: str) -> int:
         return min(_largest_request(scenario, known, device) for device in scenario.volumes[on].on)
     if on in scenario.machine.drives:
         return _largest_command(scenario, known, on)
+    if on in pool_devices(scenario.pools):
+        return VOLUME_REQUEST
     while on not in scenario.arrays:  # a part of a nested array, "md0.1"
         on = on.rpartition(".")[0]
     spec = scenario.arrays[on]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from .lock_plan import LocksPlan
+from .pool_plan import DatasetPlan, PoolPlan
 from .slices_plan import SlicesPlan
 
 # A plan only holds what others make.
@@ -381,6 +382,8 @@ Part = (
     | CryptPlan
     | SlicesPlan
     | LoopPlan
+    | PoolPlan
+    | DatasetPlan
 )
 """What devices are made of."""
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
-from ...model.core.errors import InputError
 from ...model.crypt.ciphers import cipher
 from ...model.disk.spec import DriveSpec
 from ...model.file_system import FileSystemSettings, on_array, with_log_on
@@ -26,7 +26,7 @@ from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.tuning import dirty_limits
 from ..description.workloads import DdSpec
-from .array_plan import array_parts, shown_layout
+from .array_plan import array_parts, is_rotational, shown_layout
 from .cache_plan import cache_plan, raw_cache_plan
 from .parts import (
     CryptPlan,
@@ -40,6 +40,7 @@ from .parts import (
     RawCachePlan,
     VolumePlan,
 )
+from .pool_plan import pool_parts
 from .queue_plan import queue_plan
 from .slices_plan import SlicesPlan
 
@@ -202,8 +203,8 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
     elif name in scenario.volumes:
         yield from _volume_slices(planning, name)
     elif name in planning.devices.datasets:
-        allowed = "expected: a load on another device; of a pool, `raidsim layout --pool` shows where blocks lie"
-        raise InputError(name, "loads on pools of ZFS are not simulated", allowed)
+        rotates = partial(is_rotational, scenario)
+        yield from pool_parts(scenario, name, planning.made, partial(device_parts, planning), rotates)
     elif array is None:
         yield from _encrypted_parts(planning, name)
     elif array.controller is not None:

@@ -12,7 +12,7 @@ from .buffers import GHOST, MFU, MRU, BufferList
 
 ONE: Final = 1 << 32
 METADATA_BALANCE: Final = 500
-"""Ghost hits of data count so much less than those of metadata (percent, zfs_arc_meta_balance)."""
+"""Weight of ghost hits of metadata over those of data (percent, zfs_arc_meta_balance)."""
 
 
 class Balance:

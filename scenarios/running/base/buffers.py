@@ -90,6 +90,9 @@ def _drives(devices: Devices, name: str, share: float) -> Iterator[tuple[str, fl
     elif name in devices.volumes:
         for device in devices.volumes[name].on:
             yield from _drives(devices, device, share)
+    elif name in devices.datasets:
+        for member in devices.datasets[name][0].leaves():
+            yield from _drives(devices, member, share)
     elif name in devices.arrays:
         share *= data_share(devices, name)
         for member in devices.arrays[name].members:

@@ -127,6 +127,10 @@ def _of(
         below = [_of(scenario, devices, device, op, counted, full) for device in scenario.volumes[name].on]
         rate = sum_in_order(each.rate for each in below)
         return Supply(rate, sum_in_order(each.cache_bytes for each in below))
+    if name in devices.datasets:
+        below = [_of(scenario, devices, member, op, counted, full) for member in devices.datasets[name][0].leaves()]
+        # What is read or written may stay in memory.
+        return Supply(sum_in_order(each.rate for each in below), machine.memory)
     array = scenario.arrays[name]
     controlling = None if array.controller is None else machine.controllers[array.controller]
     members = [_of(scenario, devices, member, op, counted, full, controlling) for member in array.members]

@@ -1,0 +1,399 @@
+"""A volume, or a large file of a file system, as a device that loads run on.
+
+Reads come from the ARC, from dirty data, or whole blocks at a time from the members. Writes become dirty data at
+once, but for a partial write to a block that is not in memory, which reads it first. Synchronous writes and flushes
+go through the intent log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from mypy_extensions import i64
+
+from ...core.device import Device
+from ...core.discard_limits import DiscardLimits, refused
+from ...core.engine import Engine
+from ...core.request import READ, WRITE_THROUGH, Request
+from ...tasks.host import Host
+from ..allocation.allocator import Allocator, Place
+from ..arc.cache import Arc
+from ..arc.prefetch import Prefetch, PrefetchSettings, Stream
+from ..intent_log.records import LogRules
+from ..records.block_table import BlockTable
+from ..records.metadata import POINTER_SHIFT, POINTERS, indirect_psize
+from .block_read import BlockRead
+from .costs import Costs
+from .dirty_data import DirtyData
+from .log_writer import LogWriter
+from .member_io import ASYNC_READ, SYNC_READ
+from .members import Members
+from .transaction_groups import TransactionGroups
+from .waiting import Blocks, Call
+from .write_io import WriteIo
+
+KEY_SHIFT: Final = 40
+INDIRECT: Final = 1 << 39
+"""Keys of the ARC: number of the dataset, whether the block is indirect, number of the block."""
+_BUSY_PART: Final = 16
+"""Prefetches that fill this part of the ARC stop growing."""
+
+
+class Dataset(Device):
+    """A volume or a file.
+
+    Parameters
+    ----------
+    engine, host
+        The clock, and who pays for the work; None for nobody.
+    name
+        Shown in results.
+    number
+        Of the pool's datasets.
+    size
+        Bytes.
+    block_bytes
+        Bytes of a block (volblocksize, recordsize).
+    table, indirect
+        Where its blocks are, and those that point to them.
+    arc, members, allocator, dirty, groups
+        The pool's parts.
+    costs
+        CPU time.
+    rules
+        What goes to the intent log how.
+    issuer
+        Of the log's I/O.
+    sync
+        "standard", "always" or "disabled".
+    caches_data
+        Whether data are kept in the ARC (primarycache=all).
+    prefetch
+        Module parameters of prefetch.
+    """
+
+    __slots__ = (
+        "_allocator",
+        "_arc",
+        "_base",
+        "_caches",
+        "_closed",
+        "_dirty",
+        "_engine",
+        "_groups",
+        "_host",
+        "_in_place",
+        "_indirect",
+        "_log",
+        "_open",
+        "_prefetch",
+        "_prefetching",
+        "_sync",
+        "_table",
+        "_touched",
+        "_under_way",
+        "block_bytes",
+        "blocks",
+        "costs",
+        "log_issuer",
+        "members",
+        "read_bytes",
+        "write_bytes",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        host: Host | None,
+        name: str,
+        number: int,
+        size: int,
+        block_bytes: int,
+        table: BlockTable,
+        indirect: BlockTable,
+        arc: Arc,
+        members: Members,
+        allocator: Allocator,
+        dirty: DirtyData,
+        groups: TransactionGroups,
+        costs: Costs,
+        rules: LogRules,
+        issuer: int,
+        sync: str = "standard",
+        caches_data: bool = True,
+        prefetch: PrefetchSettings = PrefetchSettings(),  # noqa: B008
+    ) -> None:
+        self._engine = engine
+        self._host = host
+        self.name = name
+        self.capacity = size
+        self.block_bytes = block_bytes
+        self.blocks: i64 = -(-size // block_bytes)
+        self._base: i64 = number << KEY_SHIFT
+        self._table = table
+        self._indirect = indirect
+        self._arc = arc
+        self.members = members
+        self._allocator = allocator
+        self._dirty = dirty
+        self._groups = groups
+        self.costs = costs
+        self._sync = sync
+        self._caches = caches_data
+        self._prefetch = Prefetch(prefetch, self.blocks, block_bytes)
+        self._prefetching: i64 = 0
+        self._under_way: dict[int, BlockRead] = {}
+        self._open: dict[int, None] = {}
+        self._closed: dict[int, None] = {}
+        self._touched: set[int] = set()
+        self._in_place: set[int] = set()
+        self._log = LogWriter(engine, self, members, allocator, groups, rules)
+        self.log_issuer = issuer
+        self.read_bytes = self.write_bytes = 0
+
+    @property
+    def foreground_bytes(self) -> int:
+        """Bytes read and written so far."""
+        return self.read_bytes + self.write_bytes
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """No discards."""
+        return refused(f"{self.name} passes no discards on")
+
+    def submit(self, request: Request) -> None:
+        """Serve a read or a write."""
+        request.submitted = self._engine._now
+        if request.op == READ:
+            self.read_bytes += request.size
+            self._read(request)
+        else:
+            self.write_bytes += request.size
+            WriteIo(self, request, self._engine._now).advance()
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """Commit to the intent log what was written so far."""
+        if self._sync == "disabled":
+            done()
+        else:
+            self._log.commit(done)
+
+    def warm(self, room: int) -> int:
+        """Have pointers in memory, evenly over all blocks, that take up to `room` bytes; returns what they take."""
+        psize, count = self._indirect.psize, -(-int(self.blocks) // POINTERS)
+        fitting = min(count, max(0, room // psize))
+        for number in range(fitting):
+            key = self._base + INDIRECT + number * count // fitting
+            self._arc.add(key, psize, True, self._engine._now)
+        return fitting * psize
+
+    # Reads.
+
+    def _read(self, request: Request) -> None:
+        block_bytes = self.block_bytes
+        first = request.offset // block_bytes
+        end = (request.offset + request.size - 1) // block_bytes + 1
+        now = self._engine._now
+        missing = [block for block in range(first, end) if not self._in_memory(block, now)]
+        if self._caches:
+            busy = self._prefetching * block_bytes > self._arc.target // _BUSY_PART
+            stream = self._prefetch.read(first, end - first, now, busy)
+            if stream is not None:
+                start, ahead = self._prefetch.run(stream, bool(missing))
+                for block in range(start, ahead):
+                    self._read_ahead(block, stream)
+        if not missing:
+            self._copied(request)
+            return
+        join = Blocks(request, len(missing), self._copied)
+        for block in missing:
+            self.fetch(self._base + block, request.issuer, join.part)
+
+    def _in_memory(self, block: i64, now: float) -> bool:
+        return block in self._open or block in self._closed or (self._caches and self._arc.use(self._base + block, now))
+
+    @property
+    def psize(self) -> int:
+        """Physical size of a block (bytes)."""
+        return self._table.psize
+
+    @property
+    def now(self) -> float:
+        """The time (s)."""
+        return self._engine._now
+
+    def is_dirty(self, block: int) -> bool:
+        """Whether a block has data that no transaction group has written."""
+        return block in self._open or block in self._closed
+
+    def has(self, block: i64) -> bool:
+        """Whether a block is in memory, so that a partial write need not read it."""
+        return self._in_memory(block, self._engine._now)
+
+    def has_pointers(self, block: i64) -> bool:
+        """Whether what points to a block is in memory."""
+        key = self._base + INDIRECT + (block >> POINTER_SHIFT)
+        return (block >> POINTER_SHIFT) in self._touched or self._arc.use(key, self._engine._now)
+
+    def fetch_pointers(self, block: i64, issuer: i64, done: Callable[[], None]) -> None:
+        """Read what points to a block."""
+        self.fetch(self._base + INDIRECT + (block >> POINTER_SHIFT), issuer, done)
+
+    def fetch_block(self, block: i64, issuer: i64, done: Callable[[], None]) -> None:
+        """Read a block."""
+        self.fetch(self._base + block, issuer, done)
+
+    def fetch(self, key: i64, issuer: i64, done: Callable[[], None]) -> None:
+        """Read a block, or wait for a read that is under way."""
+        read = self._under_way.get(key)
+        if read is None:
+            read = self._begin(key, SYNC_READ, issuer, None)
+        else:
+            read.demand()
+        read.waiters.append(done)
+
+    def _read_ahead(self, block: i64, stream: Stream) -> None:
+        key = self._base + block
+        if key in self._under_way or block in self._open or block in self._closed or self._arc.holds(key):
+            return
+        self._prefetching += 1
+        self._begin(key, ASYNC_READ, 0, stream)
+
+    def _begin(self, key: i64, priority: i64, issuer: i64, stream: Stream | None) -> BlockRead:
+        read = BlockRead(self, key, priority, issuer, stream)
+        self._under_way[key] = read
+        block = key - self._base
+        if block < INDIRECT and not self.has_pointers(block):
+            self.fetch_pointers(block, issuer, read.issue)
+        else:
+            read.issue()
+        return read
+
+    def read_done(self, read: BlockRead) -> None:
+        """A block has been read and verified."""
+        key = read.key
+        block = key - self._base
+        now = self._engine._now
+        del self._under_way[key]
+        stream = read.stream
+        if stream is not None:
+            self._prefetching -= 1
+            if block < stream.position:
+                stream.overtaken = True
+        metadata = block >= INDIRECT
+        if metadata or self._caches:
+            self._arc.add(key, self.size_of(key), metadata, now, stream is not None and not read.waiters)
+        for waiter in read.waiters:
+            waiter()
+
+    def places_of(self, key: i64) -> list[Place]:
+        """Where a block is, by its key."""
+        block = key - self._base
+        return self._indirect.places(block - INDIRECT) if block >= INDIRECT else self._table.places(block)
+
+    def size_of(self, key: i64) -> int:
+        """Physical size of a block, by its key."""
+        return self._indirect.psize if key - self._base >= INDIRECT else self._table.psize
+
+    def _copied(self, request: Request) -> None:
+        """Copy the data of a read to the program, and complete it."""
+        self.after(self.costs.call_s + float(request.size) * self.costs.copy_s_per_byte, request.complete)
+
+    def after(self, seconds: float, then: Callable[[], None]) -> None:
+        """Go on when the CPU has done its work."""
+        if not seconds or self._host is None:
+            then()
+        else:
+            self._host.cpu.run_then(seconds, None, Call(then).call)
+
+    # Writes.
+
+    def tx_delay(self, began: float) -> float:
+        """Until when (s) a transaction that began then is delayed."""
+        return self._dirty.delayed_until(began, self._engine._now)
+
+    def wait_for_room(self, callback: Callable[[], None]) -> bool:
+        """Whether dirty data are at their limit; then it calls back later."""
+        if not self._dirty.full:
+            return False
+        self._dirty.when_room(callback)
+        return True
+
+    def at(self, time: float, then: Callable[[], None]) -> None:
+        """Go on at a time (s)."""
+        self._engine.call_at(time, Call(then).call)
+
+    def dirtied(self, block: i64) -> None:
+        """A block has new data."""
+        if block not in self._open:
+            self._open[block] = None
+            self._arc.remove(self._base + block)
+            self._arc.dirty += self.block_bytes
+            self._groups.dirtied(self, self.block_bytes)
+        if self._in_place:
+            self._in_place.discard(block)
+
+    def written_call(self, request: Request) -> None:
+        """The data of a write are in memory: log it, and complete it now or when the log is on disk."""
+        synchronous = self._sync == "always" or (request.sync == WRITE_THROUGH and self._sync == "standard")
+        if self._sync != "disabled":
+            self._log.add(request.offset, request.size, synchronous)
+        if synchronous:
+            self._log.commit(request.complete)
+        else:
+            request.complete()
+
+    # What a transaction group asks (see :class:`.transaction_groups.Owner`).
+
+    def close_group(self) -> None:
+        """The open group is closed."""
+        self._closed, self._open = self._open, {}
+        self._touched = {block >> POINTER_SHIFT for block in self._closed}
+        self._log.group_closed()
+
+    def take_dirty(self) -> Iterator[tuple[int, int]]:
+        """Blocks of the closed group that are not on disk, in order; those that are count as written."""
+        for block in sorted(self._closed):
+            if block in self._in_place:
+                self._in_place.discard(block)
+                self._clean(block)
+            else:
+                yield block, self._table.psize
+
+    def written(self, block: int, places: list[Place]) -> None:
+        """A block is on disk."""
+        self.move(block, places)
+        self._clean(block)
+
+    def move(self, block: int, places: list[Place]) -> None:
+        """A block is at a new place; the old one is free."""
+        for place in self._table.move(block, places):
+            self._allocator.free(place)
+
+    def put_in_place(self, block: int, places: list[Place]) -> None:
+        """The intent log writes a dirty block to its place: its group need not, unless it changes again."""
+        self._in_place.add(block)
+        self.move(block, places)
+
+    def _clean(self, block: int) -> None:
+        del self._closed[block]
+        self._arc.dirty -= self.block_bytes
+        if self._caches and block not in self._open:
+            self._arc.add(self._base + block, self._table.psize, False, self._engine._now)
+        self._dirty.remove(self.block_bytes)
+
+    def pointers(self) -> list[int]:
+        """Physical sizes of the indirect blocks that the group writes."""
+        now = self._engine._now
+        sizes = []
+        for number in sorted(self._touched):
+            psize = indirect_psize(min(POINTERS, int(self.blocks) - number * POINTERS))
+            sizes.append(psize)
+            self._arc.add(self._base + INDIRECT + number, psize, True, now)
+        return sizes
+
+    def group_done(self) -> None:
+        """The closed group is on disk."""
+        self._touched = set()
+        self._log.group_done()

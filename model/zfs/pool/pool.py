@@ -1,0 +1,242 @@
+"""A pool: its members, free space, cache and transaction groups, and the volumes and files on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...core.device import Device
+from ...core.engine import Engine
+from ...core.errors import ModelError
+from ...core.request import FLUSHER_ISSUER
+from ...tasks.host import Host
+from ..allocation.allocator import Allocator
+from ..allocation.fill import Fill
+from ..arc.cache import Arc
+from ..arc.prefetch import PrefetchSettings
+from ..intent_log.records import LogRules
+from ..map.pool import LOG, NORMAL, SPECIAL, PoolMap
+from ..records.block_table import BlockTable
+from ..records.metadata import METADATA_BYTES, POINTERS, indirect_psize
+from .costs import NO_COSTS, Costs
+from .dataset import Dataset
+from .dirty_data import DirtyData, DirtySettings
+from .leaf_queue import QueueSettings
+from .members import Members
+from .transaction_groups import TransactionGroups
+
+METADATA_PART = 4
+"""The ARC's part for metadata at the beginning."""
+ARC_LEFT_BYTES = 1 << 30
+"""Memory that the ARC leaves to others, if that is less than three eighths (arc_default_max on Linux)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetSettings:
+    """A volume or file as it is described.
+
+    Attributes
+    ----------
+    name
+        Shown in results.
+    size
+        Bytes.
+    block_bytes
+        volblocksize or recordsize (bytes).
+    psize
+        Bytes of a block after compression; 0: as large as the block.
+    sync, caches_data
+        sync, and whether primarycache is all.
+    special_small_blocks
+        Blocks up to this size (bytes) go to special vdevs.
+    rules
+        How synchronous writes are logged; None: by the defaults.
+    """
+
+    name: str
+    size: int
+    block_bytes: int
+    psize: int = 0
+    sync: str = "standard"
+    caches_data: bool = True
+    special_small_blocks: int = 0
+    rules: LogRules | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSettings:
+    """What a pool is made with, besides its members.
+
+    Attributes
+    ----------
+    arc_max
+        Bytes of the ARC (zfs_arc_max); 0: by the memory.
+    memory
+        Bytes of the machine's memory.
+    fragmentation
+        zpool's FRAG, 0 to 1.
+    used
+        Share of each normal vdev that other data take, 0 to 1.
+    warm
+        If true, pointers to blocks are in the ARC when a run begins, as far as its share for metadata goes.
+    queue, dirty, prefetch
+        Module parameters.
+    """
+
+    arc_max: int = 0
+    memory: int = 8 << 30
+    fragmentation: float = 0.0
+    used: float = 0.0
+    warm: bool = False
+    queue: QueueSettings = field(default_factory=QueueSettings)
+    dirty: DirtySettings = field(default_factory=DirtySettings)
+    prefetch: PrefetchSettings = field(default_factory=PrefetchSettings)
+
+    @property
+    def arc_bytes(self) -> int:
+        """Size of the ARC."""
+        return self.arc_max or max(self.memory * 5 // 8, self.memory - ARC_LEFT_BYTES)
+
+
+class Pool:
+    """A pool.
+
+    Parameters
+    ----------
+    engine, host
+        The clock, and who pays for its work; None for nobody.
+    name
+        Shown in results.
+    pool
+        Its vdevs.
+    devices, rotating
+        Its members, and which are hard disks.
+    settings
+        See :class:`PoolSettings`.
+    datasets
+        Volumes and files, which are written one after the other before the run.
+    lost
+        Members that are missing.
+
+    Attributes
+    ----------
+    datasets
+        By name.
+    arc, members, allocator, dirty, groups
+        Its parts.
+    """
+
+    __slots__ = ("allocator", "arc", "datasets", "dirty", "groups", "members", "name", "settings")
+
+    def __init__(
+        self,
+        engine: Engine,
+        host: Host | None,
+        name: str,
+        pool: PoolMap,
+        devices: Sequence[Device],
+        rotating: Sequence[bool],
+        settings: PoolSettings,
+        datasets: Sequence[DatasetSettings],
+        lost: frozenset[int] = frozenset(),
+    ) -> None:
+        self.name = name
+        self.settings = settings
+        queue = settings.queue
+        self.dirty = DirtyData(
+            settings.dirty,
+            settings.dirty.limit(settings.memory),
+            queue.async_write_min_active,
+            queue.async_write_max_active,
+            queue.async_write_active_min_dirty_percent,
+            queue.async_write_active_max_dirty_percent,
+        )
+        self.members = Members(engine, pool, devices, rotating, queue, self.dirty, lost)
+        self.arc = Arc(settings.arc_bytes)
+        costs = NO_COSTS if host is None else Costs.of(host.prices)
+        sizes = [
+            each.size(min(devices[leaf].capacity for leaf in pool.leaves(vdev))) for vdev, each in enumerate(pool.vdevs)
+        ]
+        tables, used = _tables(pool, sizes, settings, datasets)
+        fills = [
+            Fill(size, taken, settings.fragmentation if role == NORMAL else 0.0)
+            for size, taken, role in zip(sizes, used, pool.roles, strict=True)
+        ]
+        self.allocator = Allocator(pool, fills)
+        issuer = engine.thread_issuer(FLUSHER_ISSUER)
+        timeout_s = settings.dirty.zfs_txg_timeout
+        self.groups = TransactionGroups(
+            engine, self.members, self.allocator, self.dirty, timeout_s, issuer, host, costs
+        )
+        self.datasets: dict[str, Dataset] = {}
+        for number, (each, (role, bases, pointers_role, pointer_bases)) in enumerate(
+            zip(datasets, tables, strict=True)
+        ):
+            psize = each.psize or each.block_bytes
+            pointer_psize = _pointer_psize(each)
+            self.datasets[each.name] = Dataset(
+                engine,
+                host,
+                each.name,
+                number + 1,
+                each.size,
+                each.block_bytes,
+                BlockTable(pool, fills, pool.of_role(role), bases, psize),
+                BlockTable(pool, fills, pool.of_role(pointers_role), pointer_bases, pointer_psize, METADATA_BYTES),
+                self.arc,
+                self.members,
+                self.allocator,
+                self.dirty,
+                self.groups,
+                costs,
+                each.rules or LogRules(each.block_bytes, bool(pool.of_role(LOG))),
+                issuer,
+                each.sync,
+                each.caches_data,
+                settings.prefetch,
+            )
+        if settings.warm:
+            room = int(self.arc.target) // METADATA_PART
+            for dataset in self.datasets.values():
+                room -= dataset.warm(room)
+
+
+def _pointer_psize(dataset: DatasetSettings) -> int:
+    blocks = -(-dataset.size // dataset.block_bytes)
+    return indirect_psize(min(POINTERS, blocks))
+
+
+_Bases = tuple[str, list[int], str, list[int]]
+
+
+def _tables(
+    pool: PoolMap, sizes: Sequence[int], settings: PoolSettings, datasets: Sequence[DatasetSettings]
+) -> tuple[list[_Bases], list[int]]:
+    """Where each dataset begins on each vdev, with its indirect blocks behind it, and how much of each is used."""
+    used = [
+        int(size * settings.used) // 4096 * 4096 if role == NORMAL else 0
+        for size, role in zip(sizes, pool.roles, strict=True)
+    ]
+    empty = [Fill(size, 0) for size in sizes]
+    special = SPECIAL if pool.of_role(SPECIAL) else NORMAL
+    found: list[_Bases] = []
+    for each in datasets:
+        psize = each.psize or each.block_bytes
+        role = special if psize <= each.special_small_blocks else NORMAL
+        blocks = -(-each.size // each.block_bytes)
+        parts: list[list[int]] = []
+        pointers = -(-blocks // POINTERS)
+        for kind, count, size, between in (
+            (role, blocks, psize, 0),
+            (special, pointers, _pointer_psize(each), METADATA_BYTES),
+        ):
+            vdevs = pool.of_role(kind)
+            parts.append(list(used))
+            taken = BlockTable(pool, empty, vdevs, used, size, between).used(count)
+            for vdev, more in zip(vdevs, taken, strict=True):
+                used[vdev] += more
+        found.append((role, parts[0], special, parts[1]))
+    for vdev, (taken_bytes, size) in enumerate(zip(used, sizes, strict=True)):
+        if taken_bytes > size:
+            raise ModelError(f"vdev {vdev} has {size} bytes, and the datasets take {taken_bytes} of it")
+    return found, used

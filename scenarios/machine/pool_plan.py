@@ -1,0 +1,145 @@
+"""A pool of ZFS as frozen data, and the parts below it; each of its volumes and files is a device of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from ..description.pools import DatasetSpec, PoolSpec
+from ..description.scenario import ScenarioSpec
+
+if TYPE_CHECKING:
+    from ...model.zfs.intent_log.records import LogRules
+    from ...model.zfs.map.pool import PoolMap
+    from ...model.zfs.pool.pool import DatasetSettings, PoolSettings
+
+
+VOLUME_REQUEST = 1 << 20
+"""Bytes of the largest request to a volume (zvol_os.c)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPlan:
+    """A pool.
+
+    Attributes
+    ----------
+    name
+        The pool.
+    pool
+        Where its blocks lie.
+    leaves, rotating
+        Its members in the order of the map, and which of them are hard disks.
+    lost
+        Numbers of the members that have failed.
+    settings
+        Module parameters and memory.
+    datasets
+        Its volumes and files.
+    """
+
+    name: str
+    pool: PoolMap
+    leaves: tuple[str, ...]
+    rotating: tuple[bool, ...]
+    lost: frozenset[int]
+    settings: PoolSettings
+    datasets: tuple[DatasetSettings, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetPlan:
+    """A volume or file: its name as a device, and its pool."""
+
+    name: str
+    pool: str
+
+
+def pool_of(scenario: ScenarioSpec, device: str) -> str:
+    """The pool that a volume or file is on."""
+    return next(
+        name for name, pool in scenario.pools.items() if device in (f"{name}/{dataset}" for dataset in pool.datasets)
+    )
+
+
+def pool_parts(
+    scenario: ScenarioSpec,
+    device: str,
+    made: set[str],
+    below: Callable[[str], Iterator[Any]],
+    rotates: Callable[[str], bool],
+) -> Iterator[Any]:
+    """The parts of a volume or file: its pool with the members, unless that is there already, and the device itself.
+
+    Parameters
+    ----------
+    scenario, device
+        The description, and the name of the volume or file.
+    made
+        Names of the parts that are planned already.
+    below, rotates
+        The parts of a member that are not there yet, and whether it is a hard disk.
+    """
+    name = pool_of(scenario, device)
+    if name not in made:
+        made.add(name)
+        pool = scenario.pools[name]
+        leaves = pool.leaves()
+        for member in leaves:
+            yield from below(member)
+        yield PoolPlan(
+            name,
+            pool.map(),
+            leaves,
+            tuple(rotates(member) for member in leaves),
+            frozenset(number for number, member in enumerate(leaves) if member in pool.failed),
+            pool_settings(scenario, pool),
+            tuple(
+                dataset_settings(f"{name}/{each}", spec, scenario.zfs_parameters.log_rules(pool, spec))
+                for each, spec in pool.datasets.items()
+            ),
+        )
+    yield DatasetPlan(device, name)
+
+
+def dataset_settings(name: str, spec: DatasetSpec, rules: LogRules) -> DatasetSettings:
+    """A volume or file as the model takes it."""
+    from ...model.zfs.pool.pool import DatasetSettings
+
+    return DatasetSettings(
+        name,
+        spec.size,
+        spec.block_bytes,
+        spec.stored_bytes,
+        spec.sync,
+        spec.primarycache == "all",
+        spec.special_small_blocks,
+        rules,
+    )
+
+
+def pool_settings(scenario: ScenarioSpec, pool: PoolSpec) -> PoolSettings:
+    """Module parameters, and the memory that they depend on."""
+    from ...model.zfs.arc.prefetch import PrefetchSettings
+    from ...model.zfs.pool.dirty_data import DirtySettings
+    from ...model.zfs.pool.leaf_queue import QueueSettings
+    from ...model.zfs.pool.pool import PoolSettings
+
+    given = scenario.zfs_parameters.model_dump()
+    queue = {field.name: given[f"zfs_vdev_{field.name}"] for field in fields(QueueSettings)}
+    dirty = {field.name: given[field.name] for field in fields(DirtySettings)}
+    return PoolSettings(
+        arc_max=given["zfs_arc_max"],
+        memory=scenario.machine.memory,
+        fragmentation=pool.fragmentation,
+        used=pool.used,
+        warm=True,
+        queue=QueueSettings(**queue),
+        dirty=DirtySettings(**dirty),
+        prefetch=PrefetchSettings(
+            min_distance=given["zfetch_min_distance"],
+            max_distance=given["zfetch_max_distance"],
+            disabled=given["zfs_prefetch_disable"],
+        ),
+    )
