@@ -63,6 +63,7 @@ KINDS = {
         Kind("rebuild", "rebuilds.rebuild", "rate, response times and members, within 20 %", 0.85),
         Kind("timing", "md.timing", "IOPS within 10 % or the recorded spread", 0.9),
         Kind("fs", "file_systems.fs", "each phase's traffic; times within 20 %", None),
+        Kind("zfs", "zfs.zfs", "99 % of each phase's requests", 0.95),
         Kind("workloads", "workloads.workloads", "the operations of the real programs", 1.0),
     )
 }

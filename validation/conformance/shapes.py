@@ -5,7 +5,6 @@ Only what a check needs is described; other fields are carried along for people.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
@@ -344,55 +343,26 @@ class WorkloadTruth(Shape):
     """What a benchmark program did; each program has a form of its own, which its check reads."""
 
 
-_WORKLOAD_FIELDS = (
-    {"command_output", "phases"},
-    {"record", "phases"},
-    {"script", "report", "by_phase"},
-    {"what", "rows"},
-    {"files", "dirs_incl_root", "total_bytes"},
-    {"tree"},
-    {"job", "jobfile"},
-    {"fio version", "jobs"},
-)
-"""Fields by which the recordings of bonnie, iozone, PostMark, dd, a tree, tar and fio (two files) are recognised."""
+class PoolPhase(Shape):
+    """A phase of a recorded pool: one operation, a transaction group, a scrub."""
+
+    phase: str = ""
+    kind: str | None = None
+    op: str | None = None
+    offsets: list[NonNegativeInt] | None = None
+    requests: list[tuple[float, NonNegativeInt, str, int, NonNegativeInt]] | None = None
 
 
-def shape_of(content: Any) -> tuple[str, type[Shape]] | None:
-    """The kind of recorded truth that parsed JSON is, and its shape; None if it is none."""
-    if not isinstance(content, dict):
-        return None
-    if any(fields <= content.keys() for fields in _WORKLOAD_FIELDS):
-        return "workloads", WorkloadTruth
-    if {"results", "file_system", "phases"} <= content.keys():
-        return "fs", FileSystemTruth
-    if {"rebuilds", "member"} <= content.keys():
-        return "rebuild", RebuildTruth
-    if {"results", "fio_jobs"} <= content.keys():
-        return "timing", TimingTruth
-    arrays, runs = _mappings(content.get("arrays")), _mappings(content.get("runs"))
-    cases = [case for array in arrays for case in _mappings(array.get("cases"))]
-    if _any_has(arrays, "array_kib"):
-        return "layout", LayoutTruth
-    if _any_has(arrays, "default_read_ahead_kb"):
-        return "readahead", ReadAheadTruth
-    if _any_has(cases, "served_by"):
-        return "readchoice", ReadChoiceTruth
-    if _any_has(cases, "ios"):
-        return "io", IoTruth
-    if _any_has(runs, "share_pct"):
-        return "readbalance", ReadBalanceTruth
-    if _any_has(runs, "member_request_sectors", "md_sync_speed_KBs"):
-        return "resync", ResyncTruth
-    if _any_has(runs, "stripe_cache_size"):
-        return "timing", StripeCacheTruth
-    if _any_has(runs, "wbt_lat_usec"):
-        return "timing", ThrottlingTruth
-    return None
+class PoolMember(Shape):
+    """The members of a recorded pool."""
+
+    completion_us: float
 
 
-def _mappings(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+class PoolTruth(Shape):
+    """Block pointers of a pool of ZFS, and what its members got in each phase."""
 
-
-def _any_has(mappings: Iterable[dict[str, Any]], *names: str) -> bool:
-    return any(name in mapping for mapping in mappings for name in names)
+    create: str
+    member: PoolMember
+    phases: Annotated[list[PoolPhase], Field(min_length=1)]
+    blocks: dict[str, dict[str, list[list[Any]]]]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,11 +12,13 @@ from pydantic import ValidationError
 
 from ...model.core.errors import InputError
 from .base import NotChecked, NotSupported, TruthFile
-from .shapes import Shape, shape_of
+from .recognize import shape_of
+from .shapes import Shape
 
 DEFAULT_TRUTH = Path(__file__).parent.parent / "truth"
 """The recordings that come with raidsim."""
 
+_SUFFIXES = (".json", ".json.gz")
 _ALLOWED = "expected: JSON as the manual's page on conformance describes it for each kind"
 _NAMED_BY = {
     "arrays": ("array", ("name", "array")),
@@ -43,7 +47,8 @@ class TruthFolder(NamedTuple):
 def load_truth(folder: Path = DEFAULT_TRUTH) -> TruthFolder:
     """The files of a folder and of all folders below it.
 
-    A file that no check reads is not checked: JSON with the fields of no kind, or a file that is not called `*.json`.
+    A file that no check reads is not checked: JSON with the fields of no kind, or a file that is not called `*.json` or
+    `*.json.gz` (compressed).
     Files that go with a recorded program are its check's business: they have the name of a JSON file next to them up
     to the first point, or lie below a folder `workloads`. Hidden files and those called README are passed over.
 
@@ -62,9 +67,9 @@ def load_truth(folder: Path = DEFAULT_TRUTH) -> TruthFolder:
         inside = path.relative_to(folder)
         if any(part.startswith(".") for part in inside.parts) or path.name.startswith("README"):
             continue
-        if path.suffix != ".json":
+        if not path.name.endswith(_SUFFIXES):
             if not _goes_with_a_program(path, inside):
-                not_checked.append(NotChecked(str(inside), "", "its name does not end in .json", 0))
+                not_checked.append(NotChecked(str(inside), "", "its name does not end in .json or .json.gz", 0))
             continue
         try:
             kind, file = read_truth(path, str(inside))
@@ -90,6 +95,10 @@ def read_truth(path: Path, place: str | None = None) -> tuple[str, TruthFile]:
     place = place or str(path)
     try:
         raw = path.read_bytes()
+        if path.suffix == ".gz":
+            raw = gzip.decompress(raw)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(place, f"cannot be uncompressed ({error})", _ALLOWED) from None
     except OSError as error:
         raise InputError(place, f"cannot be read ({error.strerror})", _ALLOWED) from None
     try:

@@ -53,7 +53,7 @@ def test_kinds_stand_in_their_order() -> None:
     """Protects the report's order, and that a kind is found by the name of its module."""
     assert list(KINDS) == [
         *("layout", "io", "readchoice", "readbalance", "readahead", "resync", "rebuild"),
-        *("timing", "fs", "workloads"),
+        *("timing", "fs", "zfs", "workloads"),
     ]
     there = [each for each in KINDS.values() if each.is_there]
     assert {"layout", "io"} <= {each.name for each in there}
@@ -73,6 +73,7 @@ def test_every_recording_is_assigned_to_a_kind() -> None:
         "rebuild": 3,
         "timing": 20,
         "fs": 4,
+        "zfs": 15,
         "workloads": 36,
     }
 
