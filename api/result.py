@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..calibration.uncertainty.model_interval import RunIntervals, run_intervals
@@ -11,6 +12,7 @@ from ..model.statistics.usage import Usage
 from ..scenarios.description.scenario import ScenarioSpec
 from ..scenarios.machine.observer import UNOBSERVED, Observer
 from ..scenarios.questions.rebuild_comparison import RebuildComparison
+from ..scenarios.questions.rebuild_remedies import RebuildRemedy, rebuild_remedies
 from ..scenarios.questions.without_bottleneck import WithoutBottleneck, run_without_bottleneck
 from ..scenarios.running.base.prediction import Prediction
 from ..scenarios.running.base.sample import Sample
@@ -22,6 +24,7 @@ from .figures import ENDLESS, NOTHING, Direction, Interval, Latency, interval_of
 from .scenario import Scenario
 from .support.progress import progress_share
 from .support.run_document import document
+from .tables.rebuild import remedies_table
 from .tables.run import offered_only, run_answer, run_pictures, sure_lines, without_line
 
 if TYPE_CHECKING:
@@ -119,9 +122,8 @@ class Result(Drawn):
     @property
     def latency(self) -> Latency:
         """Latencies (s) of all I/Os; infinite if the load saturates the machine."""
-        if self.saturated:
-            return ENDLESS
-        return latency_of_all(self.prediction.latencies, self.prediction.latency_bins)
+        found = self.prediction
+        return ENDLESS if self.saturated else latency_of_all(found.latencies, found.latency_bins)
 
     @property
     def saturated(self) -> bool:
@@ -213,6 +215,21 @@ class Result(Drawn):
         with progress_share("simulating it without the bottleneck", progress) as follow:
             return run_without_bottleneck(spec, self.prediction, sample, lambda run: follow(lambda: run.share))
 
+    def rebuild_remedies(self, progress: bool = True) -> tuple[RebuildRemedy, ...]:
+        """Run a rebuild by md again with other settings; `answer` and `document` then tell what each gave.
+
+        Parameters
+        ----------
+        progress
+            If true, show progress after a second.
+        """
+        if self.rebuild is None:
+            return ()
+        with progress_share("simulating it with other settings", progress) as follow:
+            tried = rebuild_remedies(self.spec, self.prediction, self.sample, lambda run: follow(lambda: run.share))
+        self.rebuild = replace(self.rebuild, remedies=tried)
+        return tried
+
     def to_frame(self, of: Frame = "summary") -> DataFrame:
         """Return the run as a pandas data frame.
 
@@ -290,7 +307,10 @@ class Result(Drawn):
         """
         told = self.measured(all_parts)
         more = [] if without is None else [without_line(self.spec, self.prediction, without)]
-        return Answer(told.title, [*told.parts, *more, *self.sure(), *run_pictures(self.prediction)])
+        return Answer(
+            told.title,
+            [*told.parts, *remedies_table(self.rebuild), *more, *self.sure(), *run_pictures(self.prediction)],
+        )
 
     def measured(self, all_parts: bool = False) -> Answer:
         """Return what the run itself gave: `answer` without what follows from other runs."""

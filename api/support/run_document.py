@@ -12,6 +12,7 @@ from ...model.statistics.batch_means import Estimate
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.designs.file_system_words import file_system_geometry
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
+from ...scenarios.questions.rebuild_remedies import RebuildRemedy
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck
 from ...scenarios.running.base.power import drive_power
 from ...scenarios.running.base.prediction import Prediction
@@ -50,6 +51,7 @@ def document(
             "whole_latencies": found.whole.latencies,
             "loss": found.loss,
             "loss_to_failure": found.loss_to_failure,
+            "remedies": [_remedy(each) for each in found.remedies],
         }
     return result
 
@@ -59,10 +61,7 @@ def _prediction(prediction: Prediction) -> dict[str, Any]:
     fields = {field.name: getattr(prediction, field.name) for field in dataclasses.fields(prediction)}
     del fields["latency_bins"], fields["prices_read"]
     fields["usages"] = [dataclasses.asdict(usage) for usage in prediction.usages]
-    fields["rebuilds"] = [
-        {**dataclasses.asdict(each), **_finite({"duration_s": each.duration_s, "left_s": each.left_s}.items())}
-        for each in prediction.rebuilds
-    ]
+    fields["rebuilds"] = _rebuilds(prediction)
     fields["wear"] = [each.document() for each in prediction.wear]
     fields["drives"] = [dataclasses.asdict(each) for each in prediction.drives]
     fields["estimates"] = {name: _estimate(each) for name, each in prediction.estimates.items()}
@@ -73,6 +72,22 @@ def _prediction(prediction: Prediction) -> dict[str, Any]:
     reached = prediction.precision_reached
     fields["precision_reached"] = reached if reached is None or math.isfinite(reached) else None
     return fields
+
+
+def _rebuilds(prediction: Prediction) -> list[dict[str, Any]]:
+    return [
+        {**dataclasses.asdict(each), **_finite({"duration_s": each.duration_s, "left_s": each.left_s}.items())}
+        for each in prediction.rebuilds
+    ]
+
+
+def _remedy(remedy: RebuildRemedy) -> dict[str, Any]:
+    then = remedy.prediction
+    return {"what": remedy.what, **_speeds(then), "rebuilds": _rebuilds(then)}
+
+
+def _speeds(then: Prediction) -> dict[str, Any]:
+    return {"rate": then.rate, "iops": then.iops, "latencies": then.latencies, "saturated": then.saturated}
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
@@ -89,11 +104,8 @@ def _without_bottleneck(without: WithoutBottleneck) -> dict[str, Any]:
     return {
         "what": without.what,
         "kind": without.kind,
-        "rate": then.rate,
+        **_speeds(then),
         "seconds": then.seconds,
-        "iops": then.iops,
-        "latencies": then.latencies,
-        "saturated": then.saturated,
         "bottleneck": then.bottleneck,
     }
 

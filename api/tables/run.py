@@ -19,7 +19,7 @@ from ...scenarios.questions.latency_shape import latency_shape
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.base.power import drive_power
-from ...scenarios.running.base.prediction import LatencyBins, Prediction, RebuildProgress
+from ...scenarios.running.base.prediction import LatencyBins, Prediction
 from ...scenarios.running.base.wear import WARRANTY_YEARS, DriveWear
 from ...scenarios.running.watched_load import SATURATED_PRECISION
 from ..answer.numbers import (
@@ -38,9 +38,9 @@ from ..answer.svg import bars
 from ..answer.svg import lines as curves
 from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, Verbatim, Words, lines
 from .power import power_line
+from .rebuild import rebuild_cost, rebuild_line, rebuild_waits
 from .usages import usages
 
-_WORDS = {"recover": ("rebuilt", "rebuild"), "check": ("checked", "check"), "repair": ("repaired", "repair")}
 _OPS = ("read", "write")
 _BARS, _IDLE, _CDF_POINTS = 16, 0.005, 120
 """Parts that the picture shows, the utilization below which it leaves them out, and points of a latency's line."""
@@ -77,8 +77,8 @@ def _parts(
     yield from usages(prediction, all_parts)
     yield from lines(map(rebuild_line, prediction.rebuilds))
     if rebuild is not None:
-        yield Words(_rebuild_cost(rebuild))
-        yield from lines(_rebuild_waits(rebuild))
+        yield Words(rebuild_cost(rebuild))
+        yield from lines(rebuild_waits(rebuild))
     apart = bool(prediction.rebuilds)
     power = power_line(drive_power(spec, prediction.usages))
     told = [_wear(prediction.wear[0], len(prediction.wear))] if prediction.wear else []
@@ -333,46 +333,6 @@ def _precision_line(known: str, asked: float, reached: float, prediction: Predic
     )
 
 
-def rebuild_line(rebuild: RebuildProgress) -> str:
-    """How far a rebuild or a check is, in a sentence."""
-    verb, noun = _WORDS[rebuild.action]
-    if rebuild.position >= rebuild.total_bytes:
-        pace = f" at {megabytes(rebuild.rate)} per member" if rebuild.rate else ""
-        return f"{rebuild.array}: {verb} to the end{pace}."
-    if not rebuild.rate:
-        return f"{rebuild.array}: the {noun} makes no progress under this load, so it does not finish."
-    return (
-        f"{rebuild.array}: {verb} at {megabytes(rebuild.rate)} per member; all "
-        f"{decimal_size(rebuild.total_bytes)} take {format_duration(rebuild.duration_s)}, "
-        f"what is left {format_duration(rebuild.left_s)}."
-    )
-
-
-def _rebuild_cost(found: RebuildComparison) -> str:
-    beside, degraded, whole = (megabytes(each.rate) for each in (found.rebuilding, found.degraded, found.whole))
-    return (
-        f"During the rebuild the load gets {beside}; degraded without it {degraded} ({_lost(found.loss)} to the "
-        f"rebuild); whole {whole} ({_lost(found.loss_to_failure)} to the failure)."
-    )
-
-
-def _rebuild_waits(found: RebuildComparison) -> Iterator[str]:
-    """How long an I/O of the load takes during the rebuild, degraded without it, and whole."""
-    runs = {"during the rebuild": found.rebuilding, "degraded without it": found.degraded, "whole": found.whole}
-    yield from (f"The load is more than the devices take {when}." for when, run in runs.items() if run.saturated)
-    if found.rebuilding.saturated or found.degraded.saturated:
-        return
-    for op in _OPS:
-        if any(not run.latencies.get(op, {}).get("n") for run in (found.rebuilding, found.degraded)):
-            continue
-        beside, degraded = (run.latencies[op]["mean_s"] for run in (found.rebuilding, found.degraded))
-        text = f"A {op} takes {milliseconds(beside)} on average during the rebuild, {milliseconds(degraded)} degraded"
-        text += f" without it ({number(beside / degraded)} times as long)"
-        if found.whole.latencies.get(op, {}).get("n") and not found.whole.saturated:
-            text += f", {milliseconds(found.whole.latencies[op]['mean_s'])} whole"
-        yield text + "."
-
-
 def _wear(worst: DriveWear, drives: int) -> str:
     """How long the drive lasts that is worn the most, and what the data sheet allows."""
     of = "" if drives == 1 else f" (of {drives} drives the first to wear out)"
@@ -386,8 +346,3 @@ def _wear(worst: DriveWear, drives: int) -> str:
         f"sheet: {decimal_size(worst.endurance)}, which is {worst.drive_writes_per_day:.2g} drive writes a day over "
         f"{WARRANTY_YEARS:g} years, taken at a write amplification of {number(worst.sheet_amplification)}."
     )
-
-
-def _lost(share: float) -> str:
-    lost = round(100 * share)
-    return f"{lost} % lost" if lost > 0 else "nothing lost"

@@ -13,6 +13,7 @@ from ...api.answer.tree import Answer, Words
 from ...api.result import DEFAULT_IOS, DRAWN_IOS, MOST_DRAWN_IOS
 from ...api.run import UNOBSERVED, run_scenario, watching
 from ...api.scenario import Scenario
+from ...api.tables.rebuild import remedies_table
 from ...api.tables.run import without_line
 from ..support.files import check_output, check_picture, is_picture, whole_file, write_picture
 from ..support.options import ScenarioArgument, SetOption
@@ -20,6 +21,8 @@ from ..support.terminal import console_of, show
 
 _MOST_EVENTS = 1_000_000
 """A run of more (about 5 s) is not made a second time without being asked for."""
+_MOST_WITH_SETTINGS = 200_000
+"""A rebuild of more is not simulated with each of half a dozen settings without being asked for."""
 
 
 def run_command(
@@ -31,7 +34,8 @@ def run_command(
     runs_again: Annotated[
         bool | None,
         typer.Option(
-            "--relief/--no-relief", help="Run it again without the bottleneck (default: only for runs under about 5 s)."
+            "--relief/--no-relief",
+            help="Run again without the bottleneck, and a rebuild with other settings (default: if under about 5 s).",
         ),
     ] = None,
     timeline: Annotated[
@@ -83,9 +87,13 @@ def run_command(
         write_picture(plot, result.figure)
     wanted = runs_again if runs_again is not None else prediction.events <= _MOST_EVENTS
     without = result.without_bottleneck() if wanted else None
+    if runs_again or (wanted and prediction.events <= _MOST_WITH_SETTINGS):
+        result.rebuild_remedies()
     if as_json:
         typer.echo(json.dumps(result.document(without), allow_nan=False))
         return
+    for table in remedies_table(result.rebuild):
+        show(table, console)
     if without is not None:
         show(without_line(spec, prediction, without), console)
     elif runs_again is None and not wanted:

@@ -7,7 +7,7 @@ from math import ceil
 
 from ...api.answer.numbers import COUNT, fixed
 from ...api.answer.tree import Answer, Cell, Column, Part, Table, Words, lines
-from ...api.tables.run import rebuild_line
+from ...api.tables.rebuild import rebuild_line
 from ...api.tables.usages import usages
 from ...api.units import format_duration, format_size
 from ...serve.counts import MOST_LATE

@@ -18,6 +18,7 @@ from ..running.base.prediction import Prediction
 from ..running.base.run import Run
 from ..running.base.sample import Sample
 from ..running.simulate import simulate
+from .rebuild_remedies import RebuildRemedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,14 @@ class RebuildComparison:
     rebuilding, degraded, whole
         What the load gets during the rebuild, with the members lost but nothing being rebuilt, and before anything
         was lost.
+    remedies
+        The rebuild with other settings, where these were tried.
     """
 
     rebuilding: Prediction
     degraded: Prediction
     whole: Prediction
+    remedies: tuple[RebuildRemedy, ...] = ()
 
     @property
     def duration_s(self) -> float:
@@ -73,7 +77,7 @@ def compare_rebuild(
     degraded = _changed(scenario, {"rebuilding": (), "resync": None})
     whole = _changed(scenario, {"rebuilding": (), "resync": None, "failed": ()})
     rebuilding = simulate(scenario, sample, watch, observer)
-    return RebuildComparison(rebuilding, *(simulate(each, sample, watch) for each in (degraded, whole)))
+    return RebuildComparison(rebuilding, simulate(degraded, sample, watch), simulate(whole, sample, watch))
 
 
 def _changed(scenario: ScenarioSpec, values: dict[str, object]) -> ScenarioSpec:

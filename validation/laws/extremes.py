@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...model.kernels import kernel
 from ...model.layouts import LEVELS
 from ...model.statistics.usage import limit
 from .law import Law, Violation
@@ -13,6 +14,11 @@ from .trial import Trial, clearly_below
 SHARE = 0.9
 _MOST_DRIVES = 8
 _MOST_IOS = 512
+LONGER = 1.25
+"""How much longer reads at half their rate may take: md lets a resync that it interrupts half as often have more
+requests at the members when a read comes."""
+_LONG = {"workload.warm_up": "0.2s", "workload.duration": "1s", "workload.precision": None}
+"""A resync sleeps for ticks of 4 ms, and must do so many times."""
 
 
 def _all_drives(trial: Trial) -> Mapping[str, Any] | None:
@@ -84,6 +90,44 @@ def _beside(trial: Trial) -> Iterator[Violation]:
     yield from _no_more(trial, _quiet(trial), "beside", "without a resync")
 
 
+def _half_the_rate(trial: Trial) -> Mapping[str, Any] | None:
+    """Half the reads a second of an open load, where a resync gives way by waiting for its own I/O."""
+    load, spec = trial.load, trial.spec
+    at_work = [each for each in spec.arrays.values() if each.resync or each.rebuilding]
+    if load is None or load.job_iops is None or load.read_share < 1 or not at_work or spec.failures:
+        return None
+    # A kernel that naps lets a resync run as fast as it can next to a light load. A RAID 10 sends up to 32 MiB while
+    # nobody reads, and the next read waits for all of it, as recorded. A hard disk with several commands goes on with
+    # the resync until a read is too old, and breaks off less often for fewer reads.
+    if kernel(spec.kernel).resync.when_busy != "drain" or any(each.level == "raid10" for each in at_work):
+        return None
+    drives = [instance.spec() for instance in spec.machine.drives.values()]
+    if any(each.rotational and each.queue_depth > 1 for each in drives):
+        return None
+    field = "workload.iops" if load.iops is not None else "workload.total_iops"
+    return {field: (load.iops or load.total_iops or 0.0) / 2}
+
+
+def _fewer(trial: Trial) -> Iterator[Violation]:
+    values = _half_the_rate(trial)
+    if values is None:
+        return
+    longer = Trial(trial.document.changed(_LONG).data)
+    half = longer.varied(values)
+    if half is None or longer.outcome.prediction.saturated or half.outcome.prediction.saturated:
+        return
+    many, few = (each.outcome.prediction.estimates.get("read_mean_seconds") for each in (longer, half))
+    if many is None or few is None:
+        return
+    spread = 2 * (few.half_width**2 + (LONGER * many.half_width) ** 2) ** 0.5
+    if few.mean - spread > LONGER * many.mean:
+        yield Violation(
+            "fewer-reads",
+            f"{few.mean * 1e3:,.4g} ms a read at half the rate",
+            f"no more than {LONGER} times {many.mean * 1e3:,.4g} ms",
+        )
+
+
 _INTERVALS = f"{1 - SHARE:.0%}, and the 90 % intervals of both figures doubled"
 
 MANY = Law(
@@ -112,4 +156,13 @@ BESIDE = Law(
     _beside,
     lambda trial: trial.outcome.iops > 0 and _quiet(trial) is not None,
     runs=1,
+)
+FEWER = Law(
+    "fewer-reads",
+    "Reads next to a resync or a rebuild take no longer if half as many come.",
+    "reads at a rate of their own next to a resync of Linux since 4.2, not of RAID 10 or on disks with command queuing",
+    f"{LONGER - 1:.0%}, as md interrupts the resync less often, and the 90 % intervals of both figures doubled",
+    _fewer,
+    lambda trial: trial.outcome.ios > 0 and _half_the_rate(trial) is not None,
+    runs=2,
 )

@@ -34,6 +34,7 @@ LAWS: dict[str, Law] = {
         extremes.MANY,
         extremes.DEGRADED,
         extremes.BESIDE,
+        extremes.FEWER,
         costs.CPU_TIME,
         costs.CPU_GROWS,
         costs.POWER,

@@ -18,6 +18,7 @@ from raidsim.model.drives.power import watts
 from raidsim.model.links.link import Path
 from raidsim.model.loads.direct_load import DirectLoad, LoadIo
 from raidsim.model.loads.trace_load import ClosedTrace
+from raidsim.model.raid.mirrors.barrier import RESYNC_BARRIER, PausingBarrier
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.solid_state import media
 from raidsim.model.solid_state.drive import SolidState
@@ -207,6 +208,11 @@ def a_replay_of_one_at_a_time(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(replay, "ClosedTrace", single)
 
 
+def one_barrier_for_a_mirror(patch: pytest.MonkeyPatch) -> None:
+    """Reads of RAID 1 wait for all requests of a resync, as on RAID 10, so that few reads wait for more of them."""
+    patch.setitem(RESYNC_BARRIER, "md-6.1", PausingBarrier)
+
+
 SINGLE = {"workload.depth": 1}
 TWO = {"workload.depth": 2, "workload.jobs": 1}
 READS = {"workload.read_share": "100%"}
@@ -219,6 +225,12 @@ MIRROR = {
     "arrays": {"md0": {"level": "raid1", "members": ["disk0", "disk1"], "bitmap": "none"}},
     "workload.targets": ["md0"],
 }
+OPEN: dict[str, Any] = dict.fromkeys([*CLOSED, "workload.precision"]) | {
+    "workload.total_iops": 4000,
+    "workload.block_size": "4KiB",
+}
+CHECKED = {**MIRROR, "kernel": "linux-6.1"}
+CHECKED["arrays"] = {"md0": {**MIRROR["arrays"]["md0"], "resync": {"action": "check"}}}
 TWELVE = {
     **BARE,
     **ORDERED,
@@ -246,6 +258,7 @@ MUTANTS = {
         Mutant("unsaturated", nothing_is_saturated, fields={**BARE, **CLOSED, **READS}),
         Mutant("bottleneck", saturated_too_early, fields={**BARE, **CLOSED}),
         Mutant("more-depth", the_farthest_command_first, DISK, {**BARE, **CLOSED, **READS, **RANDOM, **TWO}),
+        Mutant("fewer-reads", one_barrier_for_a_mirror, SATA, {**CHECKED, **OPEN, **READS, **RANDOM}),
         Mutant("block-step", large_reads_stall, fields={**BARE, **CLOSED, **READS, "workload.block_size": "128KiB"}),
     )
 }
