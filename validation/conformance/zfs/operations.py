@@ -25,8 +25,8 @@ class Operation(NamedTuple):
         If true, each call is committed; if false and `commits`, all are at the end (fsync).
     commits
         If true, the intent log is written.
-    sequential
-        If true, the calls are in the order of the file, so that it is read ahead.
+    random
+        If true, the kernel was told that the calls are random (POSIX_FADV_RANDOM), so that nothing is read ahead.
     """
 
     file: str
@@ -34,7 +34,7 @@ class Operation(NamedTuple):
     writes: bool
     synchronous: bool = False
     commits: bool = False
-    sequential: bool = False
+    random: bool = False
 
 
 def operation(phase: Phase, file_bytes: int) -> Operation | None:
@@ -52,14 +52,16 @@ def operation(phase: Phase, file_bytes: int) -> Operation | None:
     always = "sync=always" in phase.op
     off = "sync=disabled" in phase.op
     if what == "write":
-        return Operation(file, calls, True, commits="fsync" in words and not off, sequential=True)
+        return Operation(file, calls, True, commits="fsync" in words and not off)
     if what == "append":
-        return Operation(file, calls, True, not off, not off, sequential=True)
+        return Operation(file, calls, True, not off, not off)
     if what == "rand":
         synchronous = (words[4] == "d" or always) and not off
-        return Operation(file, [(offset, size) for offset in phase.offsets], words[4] != "r", synchronous, synchronous)
+        return Operation(
+            file, [(offset, size) for offset in phase.offsets], words[4] != "r", synchronous, synchronous, True
+        )
     if what == "read":
-        return Operation(file, calls, False, sequential=True)
+        return Operation(file, calls, False)
     if what == "back":
         return Operation(file, [(file_bytes - (k + 1) * size, size) for k in range(count)], False)
     if what == "stride":
@@ -69,7 +71,6 @@ def operation(phase: Phase, file_bytes: int) -> Operation | None:
         file,
         [(file_bytes // readers * reader + k * size, size) for k in range(each) for reader in range(readers)],
         False,
-        sequential=True,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....model.zfs.arc.prefetch import Prefetch
 from ....model.zfs.map.mirror import Mirror, side_load
 from .operations import Operation, touched
 from .pieces import Owned, PieceIndex
@@ -43,7 +44,7 @@ class ReadCheck:
         self.read: set[int] = set()
 
     def differences(
-        self, phase: Phase, done: Operation, cached: set[int], stale: bool = False
+        self, phase: Phase, done: Operation, cached: set[int], ahead: Prefetch | None, stale: bool = False
     ) -> tuple[list[str], int]:
         """What is different, and how many requests were compared.
 
@@ -53,11 +54,20 @@ class ReadCheck:
             The phase and its operation.
         cached
             Offsets of blocks that were read before; those of this phase are added.
+        ahead
+            Prefetch of the file; None if something in front of ZFS reads ahead.
         stale
             If true, a block that is not read at all has moved since its place was recorded.
         """
-        asked = touched(done.calls, self.blocks[0].lsize) - cached
+        size = self.blocks[0].lsize
+        asked = touched(done.calls, size) - cached
+        further = read_ahead(done, size, cached, ahead) if ahead is not None else set()
+        if not done.random:
+            asked |= further
         wanted = {number for number, block in enumerate(self.blocks) if block.offset in asked}
+        allowed = None
+        if ahead is not None:
+            allowed = {number for number, block in enumerate(self.blocks) if block.offset in asked | further}
         missing = {number: self._once(number) for number in wanted}
         found: list[str] = []
         compared = 0
@@ -69,7 +79,7 @@ class ReadCheck:
             made_of = self.index.exactly(*place)
             if made_of:
                 compared += 1
-                found += self._wrong(request, made_of, history, wanted, done.sequential)
+                found += self._wrong(request, made_of, history, allowed)
                 for owned in made_of:
                     self.read.add(owned.block)
                     missing.get(owned.block, set()).discard(self._name(owned))
@@ -105,10 +115,9 @@ class ReadCheck:
         request: Request,
         made_of: list[Owned],
         history: dict[int, list[Request]],
-        wanted: set[int],
-        ahead: bool,
+        allowed: set[int] | None,
     ) -> Iterator[str]:
-        if not ahead and any(owned.block not in wanted for owned in made_of):
+        if allowed is not None and any(owned.block not in allowed for owned in made_of):
             yield f"{_words(request)}: of a block that was not asked for"
         block = self.blocks[made_of[0].block]
         vdev = self.recording.pool.vdevs[block.vdev]
@@ -126,6 +135,23 @@ class ReadCheck:
         under_way = sum(earlier.us + taken + _COPY_US * earlier.sectors > request.us for earlier in before)
         last_end = before[-1].sector + before[-1].sectors if before else -1
         return side_load(under_way, last_end, request.sector, False)
+
+
+def read_ahead(done: Operation, size: int, cached: set[int], ahead: Prefetch) -> set[int]:
+    """Offsets of the blocks that are read ahead of the calls of an operation."""
+    known = {offset // size for offset in cached}
+    found: set[int] = set()
+    for offset, length in done.calls:
+        first, last = offset // size, (offset + length - 1) // size
+        blocks = range(first, last + 1)
+        stream = ahead.read(first, len(blocks), 0.0)
+        missed = not known.issuperset(blocks)
+        known.update(blocks)
+        if stream is not None:
+            further = set(range(*ahead.run(stream, missed))) - known
+            known |= further
+            found |= further
+    return {block * size for block in found}
 
 
 def shown(found: list[str]) -> str:

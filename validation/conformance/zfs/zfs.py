@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ....model.zfs.arc.prefetch import Prefetch, PrefetchSettings
 from ..base import KindResult, Progress, TruthFile
 from .operations import Operation, operation, touched
 from .reads import ReadCheck, shown
@@ -39,6 +40,7 @@ class _Replay:
         self.file, self.recording, self.result = file, recording, result
         self.lost: frozenset[int] = frozenset()
         self.cached: dict[str, set[int]] = {}
+        self.ahead: dict[str, Prefetch] = {}
         self.moved: dict[str, set[int]] = {}
         self.sync = SyncCheck(recording)
         self.cold = self.degraded = False
@@ -65,7 +67,7 @@ class _Replay:
     def _state(self, phase: Phase) -> None:
         """An import empties the caches; a member that gets nothing after `zpool offline` is lost until it is online."""
         if phase.kind == "import":
-            self.cached, self.cold = {}, True
+            self.cached, self.ahead, self.cold = {}, {}, True
             self.sync = SyncCheck(self.recording)
         if phase.name == "offline.sync":
             members = range(self.recording.pool.members)
@@ -119,12 +121,17 @@ class _Replay:
 
     def _read(self, phase: Phase, done: Operation) -> None:
         cached = self.cached.setdefault(done.file, set())
-        known = self._known(done.file)
-        if is_volume(done.file) and not cached and known:
-            cached.update(range(0, _PARTITION_SCAN, known[0].lsize))
+        blocks, known = self._blocks(done.file), self._known(done.file)
+        size = blocks[0].lsize
+        ahead = None
+        if not is_volume(done.file):
+            count = blocks[-1].offset // size + 1
+            ahead = self.ahead.setdefault(done.file, Prefetch(PrefetchSettings(), count, size))
+        elif not cached:
+            cached.update(range(0, _PARTITION_SCAN, size))
         if known:
             check = ReadCheck(self.recording, known, self.lost)
-            self._record(phase, *check.differences(phase, done, cached, self.degraded))
+            self._record(phase, *check.differences(phase, done, cached, ahead, self.degraded))
 
     def _written(self, number: int, phase: Phase) -> None:
         """Compare the writes of blocks that a phase leaves in places that were recorded.

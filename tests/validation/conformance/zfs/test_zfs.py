@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from raidsim.model.core.errors import InputError
+from raidsim.model.zfs.arc.prefetch import Prefetch
 from raidsim.model.zfs.intent_log.block_sizes import BlockSizes
 from raidsim.model.zfs.intent_log.log import LogBlock
 from raidsim.model.zfs.map import raidz
@@ -19,7 +20,7 @@ from raidsim.model.zfs.map.vdev import Piece
 from raidsim.validation.conformance.base import KindResult, NotSupported, TruthFile
 from raidsim.validation.conformance.known_misses import explain, stale
 from raidsim.validation.conformance.truth_files import DEFAULT_TRUTH, load_truth, read_truth
-from raidsim.validation.conformance.zfs.operations import Operation, operation, touched
+from raidsim.validation.conformance.zfs.operations import operation, touched
 from raidsim.validation.conformance.zfs.pieces import Owned, PieceIndex
 from raidsim.validation.conformance.zfs.recording import Phase, Recording
 from raidsim.validation.conformance.zfs.zfs import check
@@ -68,8 +69,9 @@ def _longer(right: Any) -> Any:
         ("raidz1_n4_slog", BlockSizes, "predicted", lambda _: lambda sizes: sizes.room, 3),
         ("raidz1_n3", LogBlock, "written", lambda _: lambda block, _: block.used, 3),
         ("raidz1_n3", Raidz, "scrubs", _longer, 1),
+        ("raidz1_n3", Prefetch, "run", lambda _: lambda *_: (0, 0), 2),
     ],
-    ids=["shift", "swap", "padding", "order", "side", "parity read", "prediction", "short log", "scrub"],
+    ids=["shift", "swap", "padding", "order", "side", "parity read", "prediction", "short log", "scrub", "prefetch"],
 )
 def test_a_wrong_rule_is_noticed(
     monkeypatch: pytest.MonkeyPatch, name: str, part: Any, field: str, wrong: Any, least: int
@@ -124,7 +126,6 @@ def test_synchronous_operations() -> None:
         assert (done.synchronous, done.commits) == expected
     assert operation(Phase("x", "special", "6 files of one write of 4096", [], []), 0) is None
     assert touched([(100, 8192)], 4096) == {0, 4096, 8192}
-    assert Operation("a", [], True).sequential is False
 
 
 def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
