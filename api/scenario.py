@@ -12,6 +12,7 @@ from ..model.core.errors import InputError
 from ..model.files.description_errors import located
 from ..scenarios.description.scenario import ScenarioSpec
 from ..scenarios.designs.array_words import array_words
+from ..scenarios.designs.pool_words import pool_words
 from ..scenarios.documents.document import Document, document_file, document_from, read_document
 from ..scenarios.documents.extends import parse_layer, read_text
 from ..scenarios.documents.library import PREFIX, library_names, library_summary
@@ -212,7 +213,7 @@ class Scenario:
             spec = self.spec
         except InputError as error:
             return f"Scenario({self.name!r}: {error})"
-        return f"Scenario({self.name!r}: {'; '.join([*array_words(spec), spec.workload.kind])})"
+        return f"Scenario({self.name!r}: {'; '.join([*array_words(spec), *pool_words(spec), spec.workload.kind])})"
 
     def _repr_html_(self) -> str:
         return f"<div><p><b>{escape(repr(self))}</b></p><pre>{escape(self.to_yaml())}</pre></div>"

@@ -15,6 +15,7 @@ from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.designs.array_words import array_words
 from ...scenarios.designs.file_system_words import file_system_words
+from ...scenarios.designs.pool_words import pool_words
 from ...scenarios.questions.latency_shape import latency_shape
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
@@ -62,7 +63,7 @@ def run_answer(
 def _parts(
     spec: ScenarioSpec, prediction: Prediction, rebuild: RebuildComparison | None, all_parts: bool
 ) -> Iterator[Part]:
-    yield from lines((*array_words(spec), *file_system_words(spec), *unsettled(prediction)))
+    yield from lines((*array_words(spec), *pool_words(spec), *file_system_words(spec), *unsettled(prediction)))
     yield from lines((*_totals(spec, prediction), *prediction.notes))
     for title, report in prediction.reports.items():
         yield Words(f"{title}:", "title", apart=True)

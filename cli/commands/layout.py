@@ -23,9 +23,11 @@ from ...api.layout import (
     title,
 )
 from ...api.pictures.layout import layout_figure
+from ...api.tables.pool_map import PoolMap
 from ...api.units import format_size, parse_size
 from ..support.files import check_picture, write_picture
 from ..support.table import Table
+from ..support.terminal import show
 
 _MOST_DRAWN = 64
 _MOST_DISKS = 1000
@@ -34,9 +36,10 @@ _MOST_FIELDS = 100_000
 
 def layout_command(
     level: Annotated[
-        str, typer.Option(help="linear, raid0, raid1, raid3, raid4, raid5, raid6, raid10, raid01, raid50 or raid60.")
-    ],
-    disks: Annotated[int, typer.Option(help="Number of disks.")],
+        str | None,
+        typer.Option(help="linear, raid0, raid1, raid3, raid4, raid5, raid6, raid10, raid01, raid50 or raid60."),
+    ] = None,
+    disks: Annotated[int | None, typer.Option(help="Number of disks.")] = None,
     chunk: Annotated[str, typer.Option(help="Bytes on one disk before the next: a power of two.")] = "64KiB",
     algorithm: Annotated[
         str | None,
@@ -55,12 +58,34 @@ def layout_command(
     ] = False,
     rows: Annotated[int | None, typer.Option(help="How many stripes to print.")] = None,
     failed: Annotated[list[int] | None, typer.Option(help="A disk that is lost, from 0; repeat for several.")] = None,
+    pool: Annotated[
+        str | None,
+        typer.Option(help='Instead of a level: a vdev of ZFS and its members or their number, "raidz2 6".'),
+    ] = None,
+    record: Annotated[
+        list[str] | None,
+        typer.Option(help="Of a pool: size of a block after compression (128KiB); repeat or separate by commas."),
+    ] = None,
+    ashift: Annotated[int, typer.Option(min=9, max=16, help="Of a pool: log2 of its smallest block.")] = 12,
+    offset: Annotated[str, typer.Option(help="Of a pool: where in the vdev the first block lies.")] = "0",
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the map: .svg, .png or .pdf.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout: the whole map.")] = False,
 ) -> None:
-    """Show where an array keeps its data, copies and parity."""
+    """Show where an array keeps its data, copies and parity, or where a pool of ZFS puts blocks."""
     if rows is not None and rows < 1:
         raise InputError("--rows", str(rows), "at least 1")
+    if pool is not None:
+        if level is not None or disks is not None or plot is not None:
+            raise InputError("--pool", "found it with --level, --disks or --plot", "expected: without them")
+        sizes = [parse_size(part, "--record") for text in record or ["128KiB"] for part in text.split(",")]
+        drawn = PoolMap(pool, sizes, ashift, parse_size(offset, "--offset"), frozenset(failed or []))
+        if as_json:
+            typer.echo(json.dumps(drawn.document()))
+        else:
+            show(drawn.answer(rows))
+        return
+    if level is None or disks is None:
+        raise InputError("--level" if level is None else "--disks", "it is missing", "expected: with it, or --pool")
     if disks > _MOST_DISKS:
         raise InputError("--disks", f"{disks:,}", f"at most {_MOST_DISKS:,}")
     if rows is not None and rows * disks > _MOST_FIELDS:

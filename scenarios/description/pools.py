@@ -207,7 +207,7 @@ class PoolSpec(Spec):
             if waste >= _WASTE:
                 field = "recordsize" if dataset.volume is None else "volblocksize"
                 size = format_size(dataset.block_bytes)
-                yield f"{name}: a {field} of {size} takes {waste:.0%} more space than blocks of 128 KiB"
+                yield f"{name}: a {field} of {size} takes {100 * waste:.0f} % more space than blocks of 128 KiB"
 
     @staticmethod
     def _waste(pool: PoolMap, stored: int, number: int) -> float:

@@ -211,3 +211,65 @@ def test_the_picture_has_all_fields_and_is_the_same_each_time(tmp_path: Path) ->
     without = tmp_path / "whole.svg"
     assert _run(*arguments[:4], "--plot", str(without)).exit_code == 0
     assert "lost" not in without.read_text(encoding="utf-8")
+
+
+def test_a_pool_is_drawn_with_parity_and_padding() -> None:
+    """A record of 128 KiB on raidz1 of 4: 11 rows, the last unit is padding; sizes of a read and a write below."""
+    result = _run("--pool", "raidz1 4")
+    assert result.exit_code == 0, result.exception
+    grid = [line.split()[1:] for line in result.stdout.splitlines() if re.match(r"\s+\d+\s+A", line)]
+    assert len(grid) == 11
+    assert grid[0] == ["AP", "A0", "A11", "A22"]
+    assert grid[-1] == ["AP", "A10", "A21", "A-"]
+    assert "2 x 44 KiB + 40 KiB" in result.stdout
+    few = _run("--pool", "raidz1 4", "--rows", "3").stdout
+    assert "... and 8 more rows" in few
+
+
+def test_blocks_of_a_pool_follow_each_other() -> None:
+    """Two blocks of 8 KiB on raidz1 of 3, each with padding; a lost member is in brackets."""
+    result = _run("--pool", "raidz1 a b c", "--record", "8KiB,8KiB", "--failed", "1")
+    grid = [line.split()[1:] for line in result.stdout.splitlines() if re.match(r"\s+\d+\s+[AB]", line)]
+    assert grid == [["AP", "A0", "A1"], ["A-", "BP", "B0"], ["B1", "B-"]]
+    assert "(b)" in result.stdout
+
+
+def test_mirrors_and_draid_are_drawn() -> None:
+    """All sides of a mirror hold all; dRAID fills a row with zeros and leaves the spare's place empty."""
+    mirror = _run("--pool", "mirror 2", "--record", "8KiB").stdout
+    assert re.search(r"1\s+A1\s+A1", mirror)
+    draid = _run("--pool", "draid2:4d:8c:1s 8", "--record", "4KiB").stdout
+    row = next(line.split()[1:] for line in draid.splitlines() if re.match(r"\s+0\s+\S", line))
+    assert sorted(row) == ["A-", "A-", "A-", "A0", "AP", "AQ"]
+
+
+def test_a_pool_as_json() -> None:
+    """The requests of each block, for a program to compare."""
+    document = _map("--pool", "raidz2 6", "--record", "4KiB", "--offset", "4KiB")
+    assert document["kind"] == "raidz2"
+    (block,) = document["blocks"]
+    assert (block["offset"], block["asize"]) == (4096, 12288)
+    assert block["reads"] == [[3, 0, 8, "data"]]
+    assert block["writes"] == [[1, 0, 8], [2, 0, 8], [3, 0, 8]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--pool", "raidz2 2"), "raidz2 with 2 members"),
+        (("--pool", "raidz2 400"), "400 members"),
+        (("--pool", "raidz2 4", "--offset", "3"), "multiple of 4 KiB"),
+        (("--pool", "draid1:3d 8", "--offset", "4KiB"), "multiple of 16 KiB"),
+        (("--pool", "raidz2 4", "--record", "32MiB"), "32 MiB"),
+        (("--pool", "raidz2 4", "--failed", "4"), "member 4"),
+        (("--pool", "raidz2 4", "--record", ",".join(["4KiB"] * 27)), "27 blocks"),
+        (("--pool", "raidz2 4", "--level", "raid5"), "without them"),
+        (("--level", "raid5"), "--disks"),
+        ((), "--level"),
+    ],
+)
+def test_wrong_pools(arguments: tuple[str, ...], said: str) -> None:
+    """Each mistake is one message."""
+    result = _run(*arguments)
+    assert isinstance(result.exception, InputError)
+    assert said in str(result.exception)

@@ -93,7 +93,7 @@ def test_warnings() -> None:
     pool = spec_of("{vdevs: raidz1 disk0 disk1 disk2 special disk3, datasets: {vm: {volume: 1GB, volblocksize: 8KiB}}}")
     special, waste = pool.pools["tank"].warnings()
     assert "special vdev without redundancy" in special
-    assert waste == "vm: a volblocksize of 8 KiB takes 33% more space than blocks of 128 KiB"
+    assert waste == "vm: a volblocksize of 8 KiB takes 33 % more space than blocks of 128 KiB"
     sound = spec_of("{vdevs: raidz1 disk0 disk1 disk2, datasets: {vm: {volume: 1GB, volblocksize: 64KiB}}}")
     assert not list(sound.pools["tank"].warnings())
     assert not list(spec_of("{vdevs: mirror disk0 disk1, datasets: {a: {file: 1GB}}}").pools["tank"].warnings())
