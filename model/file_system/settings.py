@@ -217,7 +217,7 @@ class FileSystemSettings(Spec):
         return self
 
 
-_NOT_MODELLED = ("bcachefs", "btrfs", "zfs")
+_NOT_MODELLED = ("bcachefs", "btrfs")
 """File systems that people ask for. They write what changes to new places, and have levels of their own."""
 
 
@@ -243,6 +243,8 @@ def file_system_names() -> tuple[str, ...]:
 
 def instead_of(name: str) -> str:
     """What to use in place of a file system that is not modeled; empty for any other name."""
+    if name.casefold() == "zfs":
+        return "; a pool of ZFS is no file system on a device: describe it under pools"
     if name.casefold() not in _NOT_MODELLED:
         return ""
     return f"; {name} is not modeled: use ext4 or xfs-v5 on an md array of the same level"

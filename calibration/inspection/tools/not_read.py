@@ -39,14 +39,14 @@ _OUTPUTS = tuple(
         (
             r"\s*pool: \S",
             "zpool status",
-            "ZFS has stripes of any width and writes nothing in place, which is not modeled",
-            "an array of the nearest level, written by hand",
+            "it tells the pool, and no models of drives",
+            "a scenario with the pool, written by hand (pools: ...)",
         ),
         (
             r"NAME\s+SIZE\s+ALLOC\b",
             "zpool list",
-            "ZFS is not modeled, and it names no drives",
-            "an array of the nearest level, written by hand",
+            "it names no drives",
+            "zpool status, and what it says to write",
         ),
         (
             r"Label: .* uuid: ",
@@ -122,8 +122,7 @@ _PARTS = tuple(
 """Parts of outputs that are read, which cannot be read without their beginning."""
 _VDEV = re.compile(r"(mirror|raidz[123]?|draid[123]?\S*)-\d+$")
 _DEVICE = re.compile(r"(?:/dev/\S+|(?:sd|nvme|ada|da|hd|vd|c\d+t|ata-|wwn-|scsi-|gptid/)\S*)$")
-_PARITIES = re.compile(r"(?:raidz|draid)(?P<count>\d?)")
-_NO_VDEVS = ("logs", "cache", "spares", "special", "dedup")
+_USES = {"logs": "log", "cache": "cache", "spares": "spare", "special": "special"}
 
 
 def begins(line: str) -> NotRead | None:
@@ -148,14 +147,15 @@ def refuse(text: ReportText) -> None:
         other = begins(line) or part(line)
         if other is None:
             continue
-        nearest = _nearest(text, number) if other.what == "zpool status" else None
-        instead = nearest or other.instead
+        pool = _pool(text, number) if other.what == "zpool status" else None
+        instead = pool or other.instead
         raise InputError(f"{text.name}:{number}", f"found what {other.what} prints: {other.why}", f"give {instead}")
 
 
-def _nearest(text: ReportText, first: int) -> str | None:
-    """The array that is nearest to a pool of ZFS; None if it lists no drives."""
-    groups: list[tuple[str, list[str]]] = []
+def _pool(text: ReportText, first: int) -> str | None:
+    """The pool as a scenario has it; None if it lists no drives."""
+    name = text.lines[first - 1].split()[-1]
+    found: list[str] = []
     listing = False
     for line in text.lines[first:]:
         words = line.split()
@@ -163,25 +163,14 @@ def _nearest(text: ReportText, first: int) -> str | None:
             listing = True
         elif not listing or not words:
             continue
-        elif words[0] in _NO_VDEVS or words[0].startswith("errors"):
+        elif words[0].startswith("errors"):
             break
+        elif words[0] in _USES:
+            found.append(_USES[words[0]])
         elif vdev := _VDEV.match(words[0]):
-            groups.append((vdev[1], []))
+            found.append(vdev[1])
         elif _DEVICE.match(words[0]):
-            if not groups:
-                groups.append(("", []))
-            groups[-1][1].append(words[0])
-    groups = [group for group in groups if group[1]]
-    if not groups:
+            found.append(words[0])
+    if not any(map(_DEVICE.match, found)):
         return None
-    kind, drives = groups[0][0], sum(len(names) for _, names in groups)
-    parities, inner = _PARITIES.match(kind), ""
-    if parities is not None:
-        level = "raid5" if parities["count"] in ("", "1") else "raid6"
-        if len(groups) > 1:
-            level, inner = f"{level}0", f", groups: {len(groups)}"
-    elif kind == "mirror":
-        level = "raid10" if len(groups) > 1 else "raid1"
-    else:
-        level = "raid0"
-    return f"a scenario with the nearest array, {{level: {level}, members: [the {drives} drives]{inner}}}"
+    return f"a scenario with pools: {{{name}: {{vdevs: {' '.join(found)}}}}}, and drives of these names"

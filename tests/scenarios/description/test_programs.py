@@ -383,7 +383,7 @@ def test_an_array_may_be_rebuilding() -> None:
         ({"file_systems": {}}, ["programs without a file system"]),
         ({"file_systems": {"data": {"kind": "ext2", "on": "sda"}}}, ["'data'", "an absolute path"]),
         ({"file_systems": {"/data/": {"kind": "ext2", "on": "sda"}}}, ["'/data/'", "without / at its end"]),
-        ({"file_systems": {"/data": {"kind": "zfs", "on": "sda"}}}, ["'zfs'", "ext2, ext3"]),
+        ({"file_systems": {"/data": {"kind": "zfs", "on": "sda"}}}, ["'zfs'", "ext2, ext3", "under pools"]),
         ({"file_systems": {"/data": {"kind": "ext2", "on": "sdx"}}}, ["'sdx'", "sda"]),
         ({"file_systems": {"/data": {"kind": "ext2", "on": "sda", "size": "1MiB"}}}, ["1 MiB", "at least 256 MiB"]),
         ({"file_systems": {"/data": {"kind": "ext2", "on": "sda", "age": 2}}}, ["age", "less than or equal to 1"]),

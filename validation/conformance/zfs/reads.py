@@ -134,7 +134,7 @@ class ReadCheck:
         taken = self.recording.service_us + _ANSWER_US
         under_way = sum(earlier.us + taken + _COPY_US * earlier.sectors > request.us for earlier in before)
         last_end = before[-1].sector + before[-1].sectors if before else -1
-        return side_load(under_way, last_end, request.sector, False)
+        return side_load(under_way, last_end, request.sector, self.recording.rotating)
 
 
 def read_ahead(done: Operation, size: int, cached: set[int], ahead: Prefetch) -> set[int]:

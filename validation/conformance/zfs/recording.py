@@ -11,7 +11,9 @@ from ....model.zfs.map.pool import LOG, NORMAL, SPECIAL, PoolMap
 from ....model.zfs.map.words import vdev_words
 from ..base import NotSupported
 
-_CREATE = re.compile(r"zpool create (?:-\S+ \S+ )*?(?:-o ashift=(\d+) )(?:-\S+ \S+ )*(\S+) (.+)")
+_WITH_VALUE = ("-o", "-O", "-m", "-R", "-t")
+"""Options of `zpool create` that a value follows."""
+_ASHIFT = re.compile(r"ashift=(\d+)")
 _ROLES = {"data": NORMAL, "special": SPECIAL, "log": LOG}
 _RECORD = re.compile(r"recordsize=(\d+)")
 _BY_NAME = re.compile(r"[rvs](\d+)(k?|m)")
@@ -82,17 +84,23 @@ class Recording:
         "zdb" after the overwrites, before the first import.
     service_us
         Time (us) that a member takes for a request.
+    rotating
+        Whether the members are hard disks to the kernel.
     """
 
     def __init__(self, file: str, content: Mapping[str, Any]) -> None:
-        match = _CREATE.fullmatch(content["create"])
-        if match is None:
-            raise NotSupported(file, f"the command {content['create']!r}"[:90], "expected: zpool create -o ashift=...")
+        command = content["create"]
+        words, ashift = command.split(), _ASHIFT.search(command)
+        if words[:2] != ["zpool", "create"] or ashift is None:
+            raise NotSupported(file, f"the command {command!r}"[:90], "expected: zpool create -o ashift=...")
+        del words[:2]
+        while words and words[0].startswith("-"):
+            del words[: 2 if words[0] in _WITH_VALUE else 1]
         made = [
-            (vdev, _ROLES[words.use])
-            for words in vdev_words(match[3].split())
-            if words.use in _ROLES
-            for vdev in vdevs_for(words.kind, len(words.members), int(match[1]))
+            (vdev, _ROLES[each.use])
+            for each in vdev_words(words[1:])
+            if each.use in _ROLES
+            for vdev in vdevs_for(each.kind, len(each.members), int(ashift[1]))
         ]
         self.pool = PoolMap([vdev for vdev, _ in made], [role for _, role in made])
         self.phases = [
@@ -110,7 +118,8 @@ class Recording:
             for moment, objects in content["blocks"].items()
         }
         self.service_us = float(content["member"]["completion_us"])
-        record = _RECORD.search(content["create"])
+        self.rotating = bool(content["member"].get("rotational"))
+        record = _RECORD.search(command)
         self._record = int(record[1]) if record else _DEFAULT_RECORD
         self._objects = self._named_objects()
 
