@@ -47,6 +47,18 @@ class PoolMap:
         """Numbers of the vdevs that are for `role`."""
         return [number for number, each in enumerate(self.roles) if each == role]
 
+    def role(self, psize: int, small_blocks: int) -> str:
+        """Role of the vdevs that a block of data goes to; metadata are small blocks of any size.
+
+        Parameters
+        ----------
+        psize
+            Its physical size in bytes.
+        small_blocks
+            The dataset's special_small_blocks.
+        """
+        return SPECIAL if psize <= small_blocks and SPECIAL in self.roles else NORMAL
+
     def leaves(self, vdev: int) -> list[int]:
         """The members of a vdev."""
         return list(range(self.first[vdev], self.first[vdev] + self.vdevs[vdev].members))

@@ -222,7 +222,7 @@ def _tables(
     found: list[_Bases] = []
     for each in datasets:
         psize = each.psize or each.block_bytes
-        role = special if psize <= each.special_small_blocks else NORMAL
+        role = pool.role(psize, each.special_small_blocks)
         blocks = -(-each.size // each.block_bytes)
         parts: list[list[int]] = []
         pointers = -(-blocks // POINTERS)

@@ -1,14 +1,16 @@
 """Checks the map of a pool's blocks and its intent log against recorded pools: `raidsim conformance --kind zfs`.
 
-A case is the sizes of a pool's blocks, or a phase: cold reads (whole or degraded), writes of blocks, synchronous
-writes, or a scrub. It matches if at most one in a hundred of its requests (or commits) differs.
+A case is the sizes or the vdevs of a pool's blocks, or a phase: cold reads (whole or degraded), writes of blocks,
+synchronous writes, or a scrub. It matches if at most one in a hundred of its requests (or commits) differs.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ....model.zfs.arc.prefetch import Prefetch, PrefetchSettings
+from ....model.zfs.map.pool import SPECIAL
 from ..base import KindResult, Progress, TruthFile
 from .operations import Operation, operation, touched
 from .reads import ReadCheck, shown
@@ -18,6 +20,7 @@ from .sync import SyncCheck
 from .writes import write_differences
 
 _TOLERATED = 100
+_SMALL = re.compile(r"s(\d+)#")
 _PARTITION_SCAN = 128 * 1024
 """Bytes at the beginning of a volume that the kernel reads at an import, in search of partitions."""
 _NO_MODEL = {"trim": "trim", "resilver": "a resilver", "arc": "the ARC"}
@@ -48,6 +51,7 @@ class _Replay:
     def run(self) -> None:
         """Check all cases."""
         self._sizes()
+        self._classes()
         for number, phase in enumerate(self.recording.phases):
             self._state(phase)
             done = self._operation(phase)
@@ -70,8 +74,9 @@ class _Replay:
             self.cached, self.ahead, self.cold = {}, {}, True
             self.sync = SyncCheck(self.recording)
         if phase.name == "offline.sync":
-            members = range(self.recording.pool.members)
-            self.lost, self.degraded = frozenset(members) - {each.member for each in phase.requests}, True
+            pool, seen = self.recording.pool, {each.member for each in phase.requests}
+            written = [leaves for vdev in range(len(pool.vdevs)) if seen & set(leaves := pool.leaves(vdev))]
+            self.lost, self.degraded = frozenset().union(*written) - seen, True
         if phase.name.startswith("online"):
             self.lost = frozenset()
 
@@ -118,6 +123,21 @@ class _Replay:
                         place = f"{moment} {name}, block of {block.psize} bytes"
                         found.append(f"{place}: recorded {block.asize}; the model takes {asize}")
         self.result.record(self.file, f"sizes of {compared} blocks", shown(found))
+
+    def _classes(self) -> None:
+        """Which blocks are on the special vdevs; a dataset called s32 has special_small_blocks=32K."""
+        pool = self.recording.pool
+        if not pool.of_role(SPECIAL):
+            return
+        found, compared = [], 0
+        for name, blocks in self.recording.snapshots[self._last()].items():
+            small = _SMALL.match(name)
+            for block in blocks:
+                compared += 1
+                role = pool.role(block.psize, int(small[1]) * 1024 if small else 0) if not block.level else SPECIAL
+                if pool.roles[block.vdev] != role:
+                    found.append(f"{name}, block of {block.psize} bytes: the model's is {role}")
+        self.result.record(self.file, f"vdevs of {compared} blocks", shown(found))
 
     def _read(self, phase: Phase, done: Operation) -> None:
         cached = self.cached.setdefault(done.file, set())

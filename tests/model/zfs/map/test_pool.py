@@ -25,6 +25,15 @@ def test_members_are_numbered_through_the_pool() -> None:
         PoolMap(vdevs_for("stripe", 2, 12), ["normal"])
 
 
+def test_small_blocks_go_to_special_vdevs() -> None:
+    """Up to the dataset's limit, and only if the pool has such vdevs."""
+    vdevs = [*vdevs_for("mirror", 2, 12), *vdevs_for("mirror", 2, 12)]
+    special = PoolMap(vdevs, ["normal", "special"])
+    assert [special.role(size, 32768) for size in (4096, 32768, 33792)] == ["special", "special", "normal"]
+    assert special.role(4096, 0) == "normal"
+    assert PoolMap(vdevs).role(4096, 32768) == "normal"
+
+
 def test_kinds_by_name() -> None:
     """The words of zpool create, with the defaults of dRAID: parity 1, up to 8 data columns, no spare."""
     assert len(vdevs_for("stripe", 3, 12)) == 3

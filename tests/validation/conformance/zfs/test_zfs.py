@@ -15,6 +15,7 @@ from raidsim.model.zfs.intent_log.log import LogBlock
 from raidsim.model.zfs.map import raidz
 from raidsim.model.zfs.map.draid import Draid
 from raidsim.model.zfs.map.mirror import Mirror
+from raidsim.model.zfs.map.pool import PoolMap
 from raidsim.model.zfs.map.raidz import Raidz
 from raidsim.model.zfs.map.vdev import Piece
 from raidsim.validation.conformance.base import KindResult, NotSupported, TruthFile
@@ -69,9 +70,22 @@ def _longer(right: Any) -> Any:
         ("raidz1_n4_slog", BlockSizes, "predicted", lambda _: lambda sizes: sizes.room, 3),
         ("raidz1_n3", LogBlock, "written", lambda _: lambda block, _: block.used, 3),
         ("raidz1_n3", Raidz, "scrubs", _longer, 1),
+        ("raidz1_n4_special", PoolMap, "role", lambda _: lambda *_: "normal", 1),
         ("raidz1_n3", Prefetch, "run", lambda _: lambda *_: (0, 0), 2),
     ],
-    ids=["shift", "swap", "padding", "order", "side", "parity read", "prediction", "short log", "scrub", "prefetch"],
+    ids=[
+        "shift",
+        "swap",
+        "padding",
+        "order",
+        "side",
+        "parity read",
+        "prediction",
+        "short log",
+        "scrub",
+        "special",
+        "prefetch",
+    ],
 )
 def test_a_wrong_rule_is_noticed(
     monkeypatch: pytest.MonkeyPatch, name: str, part: Any, field: str, wrong: Any, least: int
