@@ -14,6 +14,7 @@ FOLDERS = (
     *("memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks"),
     *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),
     *("raid/read_balance", "raid/striped", "raid/stripes"),
+    *("zfs/allocation", "zfs/arc", "zfs/pool", "zfs/records"),
 )
 """Folders of the model, compiled but for `EXCEPTIONS`."""
 EXCEPTIONS = (
@@ -28,10 +29,12 @@ EXCEPTIONS = (
     *("raid.read_balance.gmirror_options", "raid.read_balance.options", "raid.stripes.settings"),
     "schedulers.settings",
     *("solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
+    *("zfs.arc.settings", "zfs.pool.costs", "zfs.pool.pool", "zfs.pool.settings"),
 )
 ALONE = (
     *("links.link", "programs.copying", "programs.file_io", "programs.operation"),
     "statistics.latency_histogram",
+    *("zfs.map.draid", "zfs.map.labels", "zfs.map.mirror", "zfs.map.pool", "zfs.map.raidz", "zfs.map.vdev"),
 )
 """Modules of folders that are not compiled otherwise."""
 

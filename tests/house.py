@@ -63,6 +63,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "validation/conformance/file_systems",
         "validation/conformance/rebuilds",
         "validation/conformance/workloads",
+        "validation/conformance/pools",
         "validation/conformance/zfs",
         "validation/prediction",
     ),

@@ -12,7 +12,7 @@ from ..description.scenario import ScenarioSpec
 if TYPE_CHECKING:
     from ...model.zfs.intent_log.records import LogRules
     from ...model.zfs.map.pool import PoolMap
-    from ...model.zfs.pool.pool import DatasetSettings, PoolSettings
+    from ...model.zfs.pool.settings import DatasetSettings, PoolSettings
 
 
 VOLUME_REQUEST = 1 << 20
@@ -105,7 +105,7 @@ def pool_parts(
 
 def dataset_settings(name: str, spec: DatasetSpec, rules: LogRules) -> DatasetSettings:
     """A volume or file as the model takes it."""
-    from ...model.zfs.pool.pool import DatasetSettings
+    from ...model.zfs.pool.settings import DatasetSettings
 
     return DatasetSettings(
         name,
@@ -121,10 +121,8 @@ def dataset_settings(name: str, spec: DatasetSpec, rules: LogRules) -> DatasetSe
 
 def pool_settings(scenario: ScenarioSpec, pool: PoolSpec) -> PoolSettings:
     """Module parameters, and the memory that they depend on."""
-    from ...model.zfs.arc.prefetch import PrefetchSettings
-    from ...model.zfs.pool.dirty_data import DirtySettings
-    from ...model.zfs.pool.leaf_queue import QueueSettings
-    from ...model.zfs.pool.pool import PoolSettings
+    from ...model.zfs.arc.settings import PrefetchSettings
+    from ...model.zfs.pool.settings import DirtySettings, PoolSettings, QueueSettings
 
     given = scenario.zfs_parameters.model_dump()
     queue = {field.name: given[f"zfs_vdev_{field.name}"] for field in fields(QueueSettings)}

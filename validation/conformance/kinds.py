@@ -64,6 +64,7 @@ KINDS = {
         Kind("timing", "md.timing", "IOPS within 10 % or the recorded spread", 0.9),
         Kind("fs", "file_systems.fs", "each phase's traffic; times within 20 %", None),
         Kind("zfs", "zfs.zfs", "99 % of each phase's requests", 0.95),
+        Kind("pools", "pools.pools", "hits of the ARC within 3 points, rates within 20 %", 0.85),
         Kind("workloads", "workloads.workloads", "the operations of the real programs", 1.0),
     )
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from .pool_shapes import CachingTruth, PoolJobsTruth, ThrottledPoolTruth
 from .shapes import (
     FileSystemTruth,
     IoTruth,
@@ -45,6 +46,12 @@ def shape_of(content: Any) -> tuple[str, type[Shape]] | None:
         return "fs", FileSystemTruth
     if {"create", "phases", "blocks"} <= content.keys():
         return "zfs", PoolTruth
+    if {"pool", "create", "phases", "counters"} <= content.keys():
+        return "pools", CachingTruth
+    if {"pool", "fill", "parameters", "member"} <= content.keys():
+        return "pools", ThrottledPoolTruth
+    if {"results", "member"} <= content.keys() and "completion_us" in content["member"]:
+        return "pools", PoolJobsTruth
     if {"rebuilds", "member"} <= content.keys():
         return "rebuild", RebuildTruth
     if {"results", "fio_jobs"} <= content.keys():

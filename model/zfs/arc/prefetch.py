@@ -8,33 +8,12 @@ Source: module/zfs/dmu_zfetch.c.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mypy_extensions import i64
+
+from .settings import PrefetchSettings
 
 _RANGES = 9
 _LONGEST = 65535
-
-
-@dataclass(frozen=True, slots=True)
-class PrefetchSettings:
-    """The module parameters of prefetch; the defaults are those of OpenZFS 2.3."""
-
-    max_streams: int = 8
-    """Streams of a file (zfetch_max_streams)."""
-    min_distance: int = 4 << 20
-    """Bytes up to which the distance doubles (zfetch_min_distance)."""
-    max_distance: int = 64 << 20
-    """Bytes that a stream reads ahead at most (zfetch_max_distance)."""
-    max_reorder: int = 16 << 20
-    """Bytes ahead of a stream that still belong to it (zfetch_max_reorder)."""
-    hole_shift: int = 2
-    """Binary logarithm of the share of holes up to which a stream goes on (zfetch_hole_shift)."""
-    min_reap_s: int = 1
-    max_reap_s: int = 2
-    """Seconds after which an idle stream may be replaced, and is removed (zfetch_min_sec_reap, zfetch_max_sec_reap)."""
-    disabled: bool = False
-    """If true, nothing is read ahead (zfs_prefetch_disable)."""
 
 
 class Stream:

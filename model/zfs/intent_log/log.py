@@ -68,6 +68,11 @@ class IntentLog:
         self._used = CHAIN_BYTES
         self._left = 0
 
+    @property
+    def next_bytes(self) -> int:
+        """Size of the block that is allocated for the next commit."""
+        return self._size
+
     def commit(self, records: Sequence[LogRecord]) -> Commit:
         """Write a burst of records; without any, nothing is written."""
         if not records:

@@ -19,7 +19,8 @@ from ...core.request import READ, WRITE_THROUGH, Request
 from ...tasks.host import Host
 from ..allocation.allocator import Allocator, Place
 from ..arc.cache import Arc
-from ..arc.prefetch import Prefetch, PrefetchSettings, Stream
+from ..arc.prefetch import Prefetch, Stream
+from ..arc.settings import PrefetchSettings
 from ..intent_log.records import LogRules
 from ..records.block_table import BlockTable
 from ..records.metadata import POINTER_SHIFT, POINTERS, indirect_psize

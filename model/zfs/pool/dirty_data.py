@@ -9,30 +9,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from mypy_extensions import i64
 
+from .settings import DirtySettings
+
 MOST_DELAY_S: Final = 0.1
 """Longest delay of one transaction (zfs_delay_max_ns)."""
-LARGEST_DEFAULT: Final = 4 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class DirtySettings:
-    """Module parameters of dirty data; the defaults are those of OpenZFS 2.3."""
-
-    zfs_dirty_data_max: int = 0
-    """Bytes of dirty data at most; 0: a tenth of memory, up to 4 GiB."""
-    zfs_dirty_data_sync_percent: int = 20
-    zfs_delay_min_dirty_percent: int = 60
-    zfs_delay_scale: int = 500_000
-    zfs_txg_timeout: float = 5.0
-
-    def limit(self, memory: int) -> int:
-        """Bytes of dirty data at most, with `memory` bytes in the machine."""
-        return self.zfs_dirty_data_max or min(memory // 10, LARGEST_DEFAULT)
 
 
 class DirtyData:

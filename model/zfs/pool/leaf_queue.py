@@ -8,7 +8,6 @@ module/zfs/vdev_queue.c (vdev_queue_class_to_issue, vdev_queue_aggregate, vdev_q
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Final
 
 from mypy_extensions import i64
@@ -19,6 +18,7 @@ from ...core.request import READ, Completion, Request
 from ...core.search import left_of
 from .dirty_data import DirtyData
 from .member_io import ASYNC_WRITE, CLASSES, SCRUB, SYNC_READ, SYNC_WRITE, MemberIo
+from .settings import QueueSettings
 
 _SLOT_S: Final = 0.536870912
 """Asynchronous I/O queued within this time (s) is sorted by offset (VDQ_T_SHIFT, 2^29 ns)."""
@@ -29,27 +29,6 @@ SCRUB_MOST: Final = 3
 _NIA_CREDIT: Final = 5
 _NIA_DELAY: Final = 5
 """Requests of a scrub between those of a load, and after it until the scrub has all its places (zfs_vdev_nia_*)."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueueSettings:
-    """Module parameters of the queues (zfs_vdev_*); the defaults are those of OpenZFS 2.3."""
-
-    sync_read_min_active: int = 10
-    sync_read_max_active: int = 10
-    sync_write_min_active: int = 10
-    sync_write_max_active: int = 10
-    async_read_min_active: int = 1
-    async_read_max_active: int = 3
-    async_write_min_active: int = 2
-    async_write_max_active: int = 10
-    async_write_active_min_dirty_percent: int = 30
-    async_write_active_max_dirty_percent: int = 60
-    max_active: int = 1000
-    aggregation_limit: int = 1 << 20
-    aggregation_limit_non_rotating: int = 128 << 10
-    read_gap_limit: int = 32 << 10
-    write_gap_limit: int = 4 << 10
 
 
 class SortedIos:

@@ -79,6 +79,7 @@ class LogWriter:
         "_log",
         "_members",
         "_new_places",
+        "_next",
         "_old_places",
         "_old_records",
         "_parallel",
@@ -114,6 +115,7 @@ class LogWriter:
         self._head_waits = False
         self._parallel = 0
         self._latency_s = 0.0
+        self._next: Place | None = None
         self._new_places: list[Place] = []
         self._old_places: list[Place] = []
         self.commits: i64 = 0
@@ -208,10 +210,13 @@ class LogWriter:
                 places = allocator.allocate(dataset.psize)
                 dataset.put_in_place(number, places)
                 writes += places
-        for block in commit.blocks:
-            place = allocator.allocate_log(block.size)
+        for number, block in enumerate(commit.blocks):
+            # Each block is allocated when the one before it is closed, so it lies before what is allocated meanwhile.
+            place = self._next or allocator.allocate_log(block.size)
             self._new_places.append(place)
             writes.append(Place(place.vdev, place.offset, block.written(pool.vdevs[place.vdev])))
+            last = number + 1 == len(commit.blocks)
+            self._next = allocator.allocate_log(self._log.next_bytes if last else commit.blocks[number + 1].size)
         self.blocks += len(commit.blocks)
         batch.left = len(writes)
         batch.vdevs = sorted({place.vdev for place in writes})

@@ -17,8 +17,9 @@ from ..map.mirror import Mirror, side_load
 from ..map.pool import PoolMap
 from ..map.vdev import PADDING, SECTOR_BYTES
 from .dirty_data import DirtyData
-from .leaf_queue import LeafQueue, QueueSettings
+from .leaf_queue import LeafQueue
 from .member_io import SYNC_WRITE, MemberIo
+from .settings import QueueSettings
 
 
 class Members:

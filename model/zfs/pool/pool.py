@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ...core.device import Device
 from ...core.engine import Engine
@@ -13,89 +12,19 @@ from ...tasks.host import Host
 from ..allocation.allocator import Allocator
 from ..allocation.fill import Fill
 from ..arc.cache import Arc
-from ..arc.prefetch import PrefetchSettings
 from ..intent_log.records import LogRules
 from ..map.pool import LOG, NORMAL, SPECIAL, PoolMap
 from ..records.block_table import BlockTable
 from ..records.metadata import METADATA_BYTES, POINTERS, indirect_psize
 from .costs import NO_COSTS, Costs
 from .dataset import Dataset
-from .dirty_data import DirtyData, DirtySettings
-from .leaf_queue import QueueSettings
+from .dirty_data import DirtyData
 from .members import Members
+from .settings import DatasetSettings, PoolSettings
 from .transaction_groups import TransactionGroups
 
 METADATA_PART = 4
 """The ARC's part for metadata at the beginning."""
-ARC_LEFT_BYTES = 1 << 30
-"""Memory that the ARC leaves to others, if that is less than three eighths (arc_default_max on Linux)."""
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetSettings:
-    """A volume or file as it is described.
-
-    Attributes
-    ----------
-    name
-        Shown in results.
-    size
-        Bytes.
-    block_bytes
-        volblocksize or recordsize (bytes).
-    psize
-        Bytes of a block after compression; 0: as large as the block.
-    sync, caches_data
-        sync, and whether primarycache is all.
-    special_small_blocks
-        Blocks up to this size (bytes) go to special vdevs.
-    rules
-        How synchronous writes are logged; None: by the defaults.
-    """
-
-    name: str
-    size: int
-    block_bytes: int
-    psize: int = 0
-    sync: str = "standard"
-    caches_data: bool = True
-    special_small_blocks: int = 0
-    rules: LogRules | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PoolSettings:
-    """What a pool is made with, besides its members.
-
-    Attributes
-    ----------
-    arc_max
-        Bytes of the ARC (zfs_arc_max); 0: by the memory.
-    memory
-        Bytes of the machine's memory.
-    fragmentation
-        zpool's FRAG, 0 to 1.
-    used
-        Share of each normal vdev that other data take, 0 to 1.
-    warm
-        If true, pointers to blocks are in the ARC when a run begins, as far as its share for metadata goes.
-    queue, dirty, prefetch
-        Module parameters.
-    """
-
-    arc_max: int = 0
-    memory: int = 8 << 30
-    fragmentation: float = 0.0
-    used: float = 0.0
-    warm: bool = False
-    queue: QueueSettings = field(default_factory=QueueSettings)
-    dirty: DirtySettings = field(default_factory=DirtySettings)
-    prefetch: PrefetchSettings = field(default_factory=PrefetchSettings)
-
-    @property
-    def arc_bytes(self) -> int:
-        """Size of the ARC."""
-        return self.arc_max or max(self.memory * 5 // 8, self.memory - ARC_LEFT_BYTES)
 
 
 class Pool:

@@ -95,6 +95,8 @@ class Run(ABC):
             load.start_statistics(now)
         for controller in machine.controllers.values():
             controller.start_statistics(now)
+        for pool in machine.pools.values():
+            pool.arc.start_statistics()
         self._resynced = {resync: resync.done_bytes for _, resync in self._resync_threads()}
         machine.observer.begin()
 

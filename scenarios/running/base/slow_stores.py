@@ -33,9 +33,10 @@ class Stores(NamedTuple):
     Attributes
     ----------
     drives, controllers
-        Writes that are done for whoever sent them and wait in the buffers of drives and in the caches of controllers.
+        Writes that are done for whoever sent them and wait in the buffers of drives, in the caches of controllers and
+        in the memory of pools.
     read_caches
-        What controllers keep of what was read.
+        What controllers and pools keep of what was read.
     flash_buffers
         Writes that wait in the buffers of solid-state drives which the load found as it would leave them.
     bitmap_bits
@@ -120,11 +121,13 @@ class SlowStores:
         buffers = sum(_held(disk) for disk in self._standing)
         controllers = machine.controllers.values()
         dirty = sum(controller.dirty_bytes for controller in controllers)
+        dirty += sum(pool.dirty.total for pool in machine.pools.values())
         kept = sum(
             controller.read_cache_bytes
             for controller in controllers
             if controller.read_hits > _HITS * max(1, controller.reads)
         )
+        kept += sum(pool.arc.size for pool in machine.pools.values() if pool.arc.hit_share > _HITS)
         bits = sum(bitmap.bits_set for bitmap in self._bitmaps)
         return Stores(drives, dirty, kept, buffers, bits)
 

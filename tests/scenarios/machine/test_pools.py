@@ -44,7 +44,7 @@ def test_parameters_reach_the_pool() -> None:
     )
     rest = "zfs_parameters: {zfs_arc_max: 1GiB, zfs_dirty_data_max: 64MiB, zfs_vdev_sync_read_max_active: 20}"
     machine = BuiltMachine(scenario(pool, rest=rest))
-    made = machine._parts.pools["tank"]
+    made = machine.pools["tank"]
     assert made.arc.target == 1 << 30
     assert made.dirty.limit == 64 << 20
     assert made.settings.queue.sync_read_max_active == 20

@@ -53,7 +53,7 @@ def test_kinds_stand_in_their_order() -> None:
     """Protects the report's order, and that a kind is found by the name of its module."""
     assert list(KINDS) == [
         *("layout", "io", "readchoice", "readbalance", "readahead", "resync", "rebuild"),
-        *("timing", "fs", "zfs", "workloads"),
+        *("timing", "fs", "zfs", "pools", "workloads"),
     ]
     there = [each for each in KINDS.values() if each.is_there]
     assert {"layout", "io"} <= {each.name for each in there}
@@ -74,6 +74,7 @@ def test_every_recording_is_assigned_to_a_kind() -> None:
         "timing": 20,
         "fs": 4,
         "zfs": 15,
+        "pools": 3,
         "workloads": 36,
     }
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ....model.zfs.arc.prefetch import Prefetch, PrefetchSettings
+from ....model.zfs.arc.prefetch import Prefetch
+from ....model.zfs.arc.settings import PrefetchSettings
 from ....model.zfs.map.pool import SPECIAL
 from ..base import KindResult, Progress, TruthFile
 from .operations import Operation, operation, touched

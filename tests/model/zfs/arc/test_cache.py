@@ -9,7 +9,8 @@ import pytest
 
 from raidsim.model.zfs.arc.buffers import GHOST, MFU, MRU
 from raidsim.model.zfs.arc.cache import HEADER_BYTES, Arc
-from raidsim.model.zfs.arc.prefetch import Prefetch, PrefetchSettings
+from raidsim.model.zfs.arc.prefetch import Prefetch
+from raidsim.model.zfs.arc.settings import PrefetchSettings
 
 MIB = 1 << 20
 RECORDED_METADATA = 3_885_056

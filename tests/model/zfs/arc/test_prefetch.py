@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.model.zfs.arc.prefetch import Prefetch, PrefetchSettings
+from raidsim.model.zfs.arc.prefetch import Prefetch
+from raidsim.model.zfs.arc.settings import PrefetchSettings
 
 KIB, MIB = 1 << 10, 1 << 20
 

@@ -18,7 +18,8 @@ from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.zfs.map.kinds import vdevs_for
 from raidsim.model.zfs.map.pool import NORMAL, PoolMap
-from raidsim.model.zfs.pool.pool import DatasetSettings, Pool, PoolSettings
+from raidsim.model.zfs.pool.pool import Pool
+from raidsim.model.zfs.pool.settings import DatasetSettings, PoolSettings
 
 KIB, MIB = 1 << 10, 1 << 20
 

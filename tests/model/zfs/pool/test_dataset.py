@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 
 from raidsim.model.core.request import READ, WRITE, WRITE_THROUGH
-from raidsim.model.zfs.arc.prefetch import PrefetchSettings
-from raidsim.model.zfs.pool.pool import DatasetSettings, PoolSettings
+from raidsim.model.zfs.arc.settings import PrefetchSettings
+from raidsim.model.zfs.pool.settings import DatasetSettings, PoolSettings
 from raidsim.tests.model.zfs.pool.lab import KIB, MIB, MIRROR, RAIDZ1, Lab
 
 FILE = DatasetSettings("file", 64 * MIB, 128 * KIB)

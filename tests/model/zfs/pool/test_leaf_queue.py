@@ -5,9 +5,10 @@ from __future__ import annotations
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.join import Join
 from raidsim.model.core.request import READ, WRITE
-from raidsim.model.zfs.pool.dirty_data import DirtyData, DirtySettings
-from raidsim.model.zfs.pool.leaf_queue import LeafQueue, QueueSettings
+from raidsim.model.zfs.pool.dirty_data import DirtyData
+from raidsim.model.zfs.pool.leaf_queue import LeafQueue
 from raidsim.model.zfs.pool.member_io import ASYNC_READ, ASYNC_WRITE, SCRUB, SYNC_READ, SYNC_WRITE, MemberIo
+from raidsim.model.zfs.pool.settings import DirtySettings, QueueSettings
 from raidsim.tests.model.recording import Recorder
 
 KIB, MIB = 1 << 10, 1 << 20

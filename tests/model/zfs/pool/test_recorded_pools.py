@@ -6,8 +6,7 @@ import pytest
 
 from raidsim.model.core.request import READ, WRITE, WRITE_THROUGH
 from raidsim.model.zfs.map.pool import LOG, NORMAL
-from raidsim.model.zfs.pool.dirty_data import DirtySettings
-from raidsim.model.zfs.pool.pool import DatasetSettings, PoolSettings
+from raidsim.model.zfs.pool.settings import DatasetSettings, DirtySettings, PoolSettings
 from raidsim.tests.model.zfs.pool.lab import KIB, MIB, MIRROR, RAIDZ1, Lab
 
 RECORD = DatasetSettings("file", 16 * MIB, 128 * KIB, caches_data=False)
