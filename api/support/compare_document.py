@@ -46,7 +46,7 @@ def _design(each: Measured) -> dict[str, Any]:
         "rebuild_s": _finite(each.rebuild_s),
         "rebuild": None
         if each.rebuild is None
-        else {k: _finite(v) if k.endswith("_s") else v for k, v in dataclasses.asdict(each.rebuild).items()},
+        else {k: _finite(v) if isinstance(v, float) else v for k, v in dataclasses.asdict(each.rebuild).items()},
         "rebuild_stands_still": each.rebuild_s is not None and math.isinf(each.rebuild_s),
         "rebuild_refused": each.rebuild_refused,
         "data_loss": None if each.risk is None else {k: _finite(v) for k, v in dataclasses.asdict(each.risk).items()},

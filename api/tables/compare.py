@@ -49,7 +49,7 @@ def comparison_answer(title: str, found: Comparison, settings: Settings, span: i
     decision = comparison_decision(found)
     parts: list[Part] = [Words(decision)] if decision else []
     parts += [*lines(_how(found, settings)), *_speeds(possible, found.baseline, span), facts(possible)]
-    for table in (rebuilds, risks, costs, powers):
+    for table in (rebuilds, rebuild_latencies, risks, costs, powers):
         parts += [made] if (made := table(possible)).rows else []
     parts += [curve_table(each.curve, _curve_title(each)) for each in possible if each.curve is not None]
     speeds = [(each.design.label, iops.mean) for each in possible if (iops := each.estimates.get("iops")) is not None]
@@ -236,6 +236,17 @@ def rebuilds(designs: Sequence[Measured]) -> Table:
 
     columns = (Column("idle", show=str), Column("set by"), Column("under the load", show=str), Column("set by"))
     return _table("Rebuild of a drive", columns, cells, designs if any(each.rebuild for each in designs) else ())
+
+
+def rebuild_latencies(designs: Sequence[Measured]) -> Table:
+    """What the load waits during a rebuild; no rows where no load was simulated with one."""
+
+    def cells(each: Measured) -> Row | None:
+        known = {} if each.rebuild is None else each.rebuild.means_s
+        return (known.get("read"), known.get("write")) if known else None
+
+    columns = [Column(f"{op} mean", "ms", number, 1e3) for op in ("read", "write")]
+    return _table("Latency during the rebuild of a drive", columns, cells, designs)
 
 
 def risks(designs: Sequence[Measured]) -> Table:

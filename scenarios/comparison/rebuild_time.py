@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -64,6 +64,9 @@ class RebuildTimes:
     starves
         Whether the load leaves the rebuild less than the least that md grants it (speed_limit_min), so that it does not
         finish under this load.
+    means_s
+        Mean latency (s) of the load's I/Os during the rebuild, by "read" and "write"; empty if more is sent than the
+        devices take, and of other workloads than a load.
     """
 
     idle_s: float
@@ -71,6 +74,7 @@ class RebuildTimes:
     idle_limit: str
     loaded_limit: str
     starves: bool
+    means_s: dict[str, float]
 
 
 def rebuild_times(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None) -> RebuildTimes | None:
@@ -106,7 +110,7 @@ def _times(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -
         loaded_limit = f"speed_limit_min ({format_rate(least)}), to which md slows it down beside a load"
     elif rate < _SLOWED * idle_rate:
         loaded_limit = "the load"
-    return RebuildTimes(quiet.seconds, loaded.seconds, idle_limit, loaded_limit, starves)
+    return RebuildTimes(quiet.seconds, loaded.seconds, idle_limit, loaded_limit, starves, loaded.means_s)
 
 
 def rebuild_time(
@@ -179,10 +183,11 @@ def _redundant(name: str, spec: ScenarioSpec) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Paced:
-    """Seconds that a rebuild takes, and which part of the machine sets its pace, in words."""
+    """Seconds that a rebuild takes, the part of the machine that sets its pace, and mean latencies meanwhile."""
 
     seconds: float
     pace: str
+    means_s: dict[str, float] = field(default_factory=dict)
 
 
 def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None, about: bool = False) -> _Paced:
@@ -194,20 +199,27 @@ def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None, ab
     places = _PLACES if zoned and isinstance(spec.workload, varied) else ((0.5, 1.0),)
     total = 0.0
     words = ""
+    found: list[dict[str, float]] = []
     for share, weight in places:
         rebuilding = with_rebuild(spec, name, int(share * member))
-        progress, words = _progress(rebuilding, watch, _ABOUT_IOS if about else None)
+        progress, words, means_s = _progress(rebuilding, watch, _ABOUT_IOS if about else None)
+        found.append(means_s)
         # What is over before it is measured took less than the warm-up.
         over = progress.position >= progress.total_bytes and not progress.rate
         total += weight * (_WARM_UP_S if over else progress.duration_s)
-    return _Paced(total, words)
+    means_s = {
+        op: sum_in_order(weight * each[op] for (_, weight), each in zip(places, found, strict=True))
+        for op in ("read", "write")
+        if all(op in each for each in found)
+    }
+    return _Paced(total, words, means_s)
 
 
 def _progress(
     spec: ScenarioSpec, watch: Callable[[Run], None] | None, most_ios: int | None
-) -> tuple[RebuildProgress, str]:
-    """The rebuild of a scenario, and what sets its pace; a load is run only for as long as that takes to see."""
-    workload = spec.workload
+) -> tuple[RebuildProgress, str, dict[str, float]]:
+    """The rebuild of a scenario, what sets its pace, and a load's mean latencies (s)."""
+    workload, means_s = spec.workload, dict[str, float]()
     if isinstance(workload, LoadSpec | LoadsSpec | IdleSpec):
         times = _times_of(workload, most_ios)
         run = _brief(spec, workload, times)
@@ -219,11 +231,24 @@ def _progress(
             busy = _all_busy(spec, run)
             run = _brief(busy, busy.workload, times)
             run.run()
+        elif isinstance(run, LoadRun) and not run.saturated:
+            means_s = _means_s(run)
         found, words = run.rebuilds(), _pace(run.usages())
     else:
         prediction = simulate(spec, Sample(write_bytes=_WRITTEN), watch)
         found, words = prediction.rebuilds, _pace(prediction.usages)
-    return next(each for each in found if each.action == "recover"), words
+    return next(each for each in found if each.action == "recover"), words, means_s
+
+
+def _means_s(run: LoadRun) -> dict[str, float]:
+    """Mean latencies (s) of a load, by "read" and "write" where it has any."""
+    known: dict[str, float] = {}
+    for op in ("read", "write"):
+        latencies = [getattr(load, f"{op}_latency") for load in run.machine.loads]
+        count = sum([each.count for each in latencies])
+        if count:
+            known[op] = sum_in_order(each.count * each.mean for each in latencies if each.count) / count
+    return known
 
 
 def _pace(usages: Iterable[Usage]) -> str:

@@ -54,7 +54,7 @@ def test_tables(raidsim: Raidsim) -> None:
     assert "design 3 (raid50) is not possible" in out
     assert "raid50 needs at least 6" in " ".join(out.split())
     assert "1 to 2" in out
-    rebuilds = out.partition("Rebuild of a drive")[2].partition("Probability")[0].splitlines()
+    rebuilds = out.partition("Rebuild of a drive")[2].partition("Latency during")[0].splitlines()
     rows = [line for line in rebuilds if line.split()[:2] in (["1", "raid5"], ["2", "raid10"])]
     assert len(rows) == 2
     assert not any("none" in row or "refused" in row for row in rows)

@@ -105,6 +105,23 @@ def test_only_a_kernel_that_naps_slows_a_rebuild_to_its_minimum(
     assert named or found.loaded_limit == "the load"
 
 
+def test_a_rebuild_tells_how_long_reads_take_meanwhile() -> None:
+    """Protects the latencies: about those of a run with the rebuild half way, and more than of the whole array.
+
+    Counter-test: a load that is too much has none.
+    """
+    spec = design("raid1", 2, drive="Generic-20GB-ATA", workload={"iops": 20, "warm_up": "1s", "duration": "4s"})
+    found = rebuild_times(spec)
+    assert found is not None
+    assert set(found.means_s) == {"read"}
+    rebuilding = simulate(with_rebuild(spec, "md0", member_bytes(spec, "md0") // 2)).latencies["read"]["mean_s"]
+    assert found.means_s["read"] == pytest.approx(rebuilding, rel=0.3)
+    assert found.means_s["read"] > 1.2 * simulate(spec).latencies["read"]["mean_s"]
+    much = rebuild_times(design("raid1", 2, drive="Generic-20GB-ATA", workload={"iops": 5000}))
+    assert much is not None
+    assert much.means_s == {}
+
+
 def test_nothing_to_rebuild_without_redundancy() -> None:
     """RAID 0 and a drive alone have no rebuild."""
     assert rebuild_time(design("raid0", 2)) is None
