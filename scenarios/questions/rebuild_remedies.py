@@ -118,7 +118,8 @@ def _queue_depth(scenario: ScenarioSpec) -> Iterator[tuple[str, ScenarioSpec]]:
         instance = scenario.machine.drives[name]
         if instance.spec().rotational and plan.depth > 1:
             overrides = {**instance.overrides, "queue_depth": 1}
-            requests = instance.nr_requests or plan.requests  # device/queue_depth leaves queue/nr_requests as it is
+            # device/queue_depth leaves queue/nr_requests as it is.
+            requests = instance.nr_requests or plan.throttle_requests or None
             single[name] = instance.model_copy(update={"overrides": overrides, "nr_requests": requests})
     if single:
         yield "queue_depth 1", _with_drives(scenario, single)

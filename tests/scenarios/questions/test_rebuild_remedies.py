@@ -9,6 +9,8 @@ import pytest
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import Document
 from raidsim.scenarios.documents.positions import DocumentPositions
+from raidsim.scenarios.machine.parts import QueuePlan
+from raidsim.scenarios.machine.plan import machine_plan
 from raidsim.scenarios.questions.rebuild_remedies import SLOWER, changed_settings, rebuild_remedies
 from raidsim.scenarios.running.simulate import simulate
 
@@ -48,6 +50,18 @@ def test_a_disk_with_one_command_leaves_the_order_to_the_scheduler() -> None:
     now = simulate(scenario)
     found = {each.what: each.prediction for each in rebuild_remedies(scenario, now)}
     assert found["queue_depth 1"].latencies["read"]["mean_s"] < 0.8 * now.latencies["read"]["mean_s"]
+
+
+@pytest.mark.parametrize("kernel", ["linux-2.6.32", "linux-3.10", "linux-4.18", "linux-6.1"])
+def test_a_depth_of_one_leaves_the_scheduler_its_requests(kernel: str) -> None:
+    """Protects the scheduler's choice: a drive that takes one command has as many requests queued before it."""
+    scenario = spec(kernel=kernel)
+    changed = dict(changed_settings(scenario, simulate(scenario)))["queue_depth 1"]
+    now, then = (
+        [part for part in machine_plan(each).parts if isinstance(part, QueuePlan)] for each in (scenario, changed)
+    )
+    assert [plan.requests for plan in then] == [plan.requests for plan in now]
+    assert {plan.depth for plan in then} == {1}
 
 
 @pytest.mark.parametrize(
