@@ -1,12 +1,18 @@
-"""Recorded scrubs: every column of every known block is read, parity too, in the order of the members' sectors."""
+"""Recorded scrubs and replacements: every column of every known block is read, parity too; a new member gets its own.
+
+A scrub reads in the order of the members' sectors. When a member is replaced, the columns of all others are read (of a
+mirror, of one side), and only the columns of the replaced one are written to the new member.
+"""
 
 from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import pairwise
 
+from ....model.zfs.map.mirror import Mirror
 from ....model.zfs.map.vdev import Piece
 from .recording import Block, Phase, Recording
 
@@ -15,34 +21,80 @@ _ASCENDING = 0.98
 _MOVED = 10
 """One block in this number may not be read at all: it has moved since its place was recorded."""
 
+_Ranges = Mapping[int, list[tuple[int, int]]]
+"""First sector and end of the requests of each member."""
+
 
 def scrub_differences(
     recording: Recording, phase: Phase, blocks: Iterable[Block], lost: frozenset[int]
 ) -> tuple[list[str], int]:
     """What is different in the reads of a scrub, and how many columns were compared."""
-    got: dict[int, list[tuple[int, int]]] = {}
-    for request in phase.requests:
-        if request.rwbs.startswith("R"):
-            got.setdefault(request.member, []).append((request.sector, request.sector + request.sectors))
-    covered = {member: _union(ranges) for member, ranges in got.items()}
-    found: list[str] = []
-    compared = blocks_read = blocks_not_read = 0
-    for block in blocks:
-        pieces = recording.pool.scrubs(block.vdev, block.dva, block.psize, lost)
-        missing = [piece for piece in pieces if not _covers(covered.get(piece.member, []), piece)]
-        if len(missing) == len(pieces):
-            blocks_not_read += 1
-            continue
-        blocks_read += 1
-        compared += len(pieces)
-        found += [f"member {each.member}: {each.sector} + {each.sectors} ({each.kind}) not read" for each in missing]
-    if blocks_not_read * _MOVED > blocks_read + blocks_not_read:
-        compared += blocks_not_read
-        found += [f"{blocks_not_read} of {blocks_read + blocks_not_read} blocks not read"] * blocks_not_read
-    pairs = [after[0] > before[0] for ranges in got.values() for before, after in pairwise(ranges)]
+    reads = _requests(phase, "R")
+    found, compared = _differences(
+        blocks, lambda block: recording.pool.scrubs(block.vdev, block.dva, block.psize, lost), _united(reads)
+    )
+    pairs = [after[0] > before[0] for ranges in reads.values() for before, after in pairwise(ranges)]
     if pairs and sum(pairs) < _ASCENDING * len(pairs):
         found.append(f"{sum(pairs)} of {len(pairs)} reads ascend")
     return found, compared
+
+
+def replace_differences(recording: Recording, phase: Phase, blocks: list[Block]) -> tuple[list[str], int]:
+    """What is different in the requests of a replacement, and how many columns were compared.
+
+    The recording does not say which member was replaced: it is the one that explains the requests best. The new
+    member has the highest number.
+    """
+    reads, writes = _united(_requests(phase, "R")), _united(_requests(phase, "W"))
+    pool = recording.pool
+    new = max(writes, default=0)
+    if new < pool.members:
+        return [], 0
+    got = {**reads, new: writes[new]}
+
+    def pieces(old: int, block: Block) -> list[Piece]:
+        columns = pool.scrubs(block.vdev, block.dva, block.psize)
+        written = [piece._replace(member=new) for piece in columns if piece.member == old]
+        read = [piece for piece in columns if piece.member != old]
+        if isinstance(pool.vdevs[block.vdev], Mirror):
+            read = [piece for piece in read if _covers(got.get(piece.member, []), piece)][:1] or read[:1]
+        return read + written if written else []
+
+    found = [_differences(blocks, partial(pieces, old), got) for old in range(pool.members)]
+    return max(found, key=lambda each: each[1] - len(each[0]))
+
+
+def _differences(
+    blocks: Iterable[Block], pieces_of: Callable[[Block], list[Piece]], got: _Ranges
+) -> tuple[list[str], int]:
+    """Pieces that no request covers, and how many were compared."""
+    found: list[str] = []
+    compared = met = moved = 0
+    for block in blocks:
+        pieces = pieces_of(block)
+        missing = [piece for piece in pieces if not _covers(got.get(piece.member, []), piece)]
+        if missing and len(missing) == len(pieces):
+            moved += 1
+            continue
+        met += 1
+        compared += len(pieces)
+        found += [f"member {each.member}: {each.sector} + {each.sectors} ({each.kind}) is missing" for each in missing]
+    if moved * _MOVED > met + moved:
+        compared += moved
+        found += [f"{moved} of {met + moved} blocks are missing"] * moved
+    return found, compared
+
+
+def _requests(phase: Phase, direction: str) -> dict[int, list[tuple[int, int]]]:
+    got: dict[int, list[tuple[int, int]]] = {}
+    for request in phase.requests:
+        if request.rwbs.startswith(direction):
+            got.setdefault(request.member, []).append((request.sector, request.sector + request.sectors))
+    return got
+
+
+def _united(got: _Ranges) -> dict[int, list[tuple[int, int]]]:
+    return {member: _union(ranges) for member, ranges in got.items()}
 
 
 def _covers(ranges: list[tuple[int, int]], piece: Piece) -> bool:

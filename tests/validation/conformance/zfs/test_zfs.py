@@ -69,7 +69,7 @@ def _longer(right: Any) -> Any:
         ("raidz2_n4", Raidz, "reads", lambda _: Raidz.scrubs, 15),
         ("raidz1_n4_slog", BlockSizes, "predicted", lambda _: lambda sizes: sizes.room, 3),
         ("raidz1_n3", LogBlock, "written", lambda _: lambda block, _: block.used, 3),
-        ("raidz1_n3", Raidz, "scrubs", _longer, 1),
+        ("raidz1_n3", Raidz, "scrubs", _longer, 2),
         ("raidz1_n4_special", PoolMap, "role", lambda _: lambda *_: "normal", 1),
         ("raidz1_n3", Prefetch, "run", lambda _: lambda *_: (0, 0), 2),
     ],
