@@ -239,7 +239,15 @@ class Expansion:
             f"{name}/{dataset}" for name in pools for dataset in _mapping(_mapping(pools[name]).get("datasets"))
         ]
         built = (*arrays, *encrypted, *volumes, *datasets)
-        return [name for name in built if name not in used] if built else self._drives
+        return [name for name in built or self._drives if name not in used]
+
+    def _loaded(self) -> list[Any]:
+        """What a load goes to that names no target."""
+        tops = self._top_devices()
+        if not tops and self.result.get("pools"):
+            found = "the pools have no volume and no file for the load"
+            raise InputError("pools", found, "expected: datasets, such as {vm: {volume: 100GiB}}")
+        return tops
 
     def _under_volumes(self) -> list[Any]:
         """What volumes are on."""
@@ -289,11 +297,13 @@ class Expansion:
             for load in _loads(workload):
                 if isinstance(load.get("targets"), str):
                     load["targets"] = [load["targets"]]
-                load.setdefault("targets", self._top_devices())
+                if "targets" not in load:
+                    load["targets"] = self._loaded()
             return
         if isinstance(workload.get("targets"), str):
             workload["targets"] = [workload["targets"]]
-        workload.setdefault("targets", self._top_devices())
+        if "targets" not in workload:
+            workload["targets"] = self._loaded()
         if workload["kind"] == "dd":
             workload.setdefault("direction", "read")
             workload.setdefault("size", _DD_BYTES)

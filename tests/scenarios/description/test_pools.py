@@ -58,6 +58,7 @@ def test_members_of_pools_are_not_free_for_arrays() -> None:
     [
         ("{vdevs: raidz2 disk0 disk1}", "vdevs.kind: found raidz2 with 2 members; expected: at least 3"),
         ("{vdevs: mirror disk0 disk1 mirror disk1 disk2}", "disk1 twice"),
+        ("raidz2", "no volume and no file for the load; expected: datasets"),
         ("{vdevs: log disk0}", "no vdev for data"),
         ("{vdevs: mirror log disk0}", "found mirror for data without members"),
         ("{vdevs: raidz1 disk0 disk1 disk2 log raidz1 disk3 disk4 disk5}", "raidz1 for log"),

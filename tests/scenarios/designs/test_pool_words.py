@@ -17,7 +17,9 @@ def test_a_pool_in_a_line() -> None:
     """Equal vdevs are counted; uses other than data are named; what is lost is told."""
     mirrors = words("{vdevs: mirror disk0 disk1 mirror disk2 disk3 log disk4, failed: [disk0]}")
     assert mirrors == ["tank: 2 x mirror of 2, log of 1, ashift 12, 899 GiB usable, 1 lost"]
-    (raidz,) = words("{vdevs: raidz2 disk0 disk1 disk2 disk3 disk4 disk5 log mirror disk6 disk7}")
+    (raidz,) = words(
+        "{vdevs: raidz2 disk0 disk1 disk2 disk3 disk4 disk5 log mirror disk6 disk7, datasets: {a: {file: 1GB}}}"
+    )
     assert raidz.startswith("tank: raidz2 of 6, log mirror of 2, ashift 12, ")
     assert words("{vdevs: disk0 disk1}")[0].startswith("tank: stripe of 2, ")
 
