@@ -71,7 +71,7 @@ def _row(what: str, run: Prediction) -> Row:
     known = {} if run.saturated else run.latencies
     means: list[Cell] = [known[op]["mean_s"] if op in known else None for op in _OPS]
     slowest = max((each for each in run.rebuilds if each.action == "recover"), key=lambda each: each.duration_s)
-    takes = format_duration(slowest.duration_s) if slowest.rate else "does not finish"
+    takes = format_duration(slowest.duration_s) if slowest.rate else "does not finish" if slowest.left_s else "is over"
     return [what, run.rate, *means, slowest.rate, takes]
 
 

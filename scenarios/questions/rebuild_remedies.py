@@ -60,7 +60,7 @@ def rebuild_remedies(
     Returns
     -------
     tuple of RebuildRemedy
-        Empty where md rebuilds nothing.
+        Empty where md rebuilds nothing, or is done with it.
     """
     changes = changed_settings(scenario, rebuilding)
     return tuple([RebuildRemedy(what, simulate(changed, sample, watch)) for what, changed in changes])
@@ -69,7 +69,8 @@ def rebuild_remedies(
 def changed_settings(scenario: ScenarioSpec, rebuilding: Prediction) -> list[tuple[str, ScenarioSpec]]:
     """The scenarios that :func:`rebuild_remedies` runs, each with its setting in words."""
     arrays = {name: array for name, array in scenario.arrays.items() if array.rebuilding and array.controller is None}
-    if not arrays or not scenario.kernel.startswith("linux-"):
+    goes_on = any(each.left_s for each in rebuilding.rebuilds if each.array in arrays)
+    if not goes_on or not scenario.kernel.startswith("linux-"):
         return []
     return [*_limits(scenario, arrays, rebuilding), *_queue_depth(scenario), *_schedulers(scenario)]
 

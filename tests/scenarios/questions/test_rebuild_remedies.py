@@ -84,6 +84,7 @@ def test_only_other_settings_are_tried(scenario: ScenarioSpec, expected: list[st
 
 
 def test_nothing_is_tried_without_md() -> None:
-    """The counter-test: no rebuild, or one by GEOM, has none of these settings."""
+    """The counter-test: no rebuild, one by GEOM, or one that was over before the measurement."""
     assert tried(spec(resync={"action": "check"})) == []
     assert tried(spec(kernel="freebsd-6.2")) == []
+    assert tried(spec(rebuilding=1, resync={"position": "500.107GB"})) == []
