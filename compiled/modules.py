@@ -11,7 +11,7 @@ from .loader import ROOT
 FOLDERS = (
     *("block", "controller", "core", "crypt", "disk", "disk/actuators", "disk/mechanics"),
     *("file_system", "layouts", "loads"),
-    *("memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks"),
+    *("memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks", "waits"),
     *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),
     *("raid/read_balance", "raid/striped", "raid/stripes"),
     *("zfs/allocation", "zfs/arc", "zfs/pool", "zfs/records"),

@@ -17,6 +17,7 @@ ROOT = Path(raidsim.__file__).parent
 TOP = ("compiled", "model", "scenarios", "calibration", "validation", "api", "serve", "cli", "web")
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("compiled",),
+    ("model/waits",),
     ("model/core",),
     ("model/files",),
     ("model/schedulers", "model/readahead", "model/disk/mechanics"),

@@ -27,6 +27,8 @@ NOT_PACKAGED = {"tests", "docs", "benchmarks", "build", "dist"}
 LONGEST_FILE = 400
 ONE_IDEA = {
     "model/disk/hard_disk.py": "one drive: a step of a command a method; its parts are other files",
+    "model/solid_state/drive.py": "one drive: a step of a command a method; its parts are other files",
+    "model/controller/controller.py": "one controller: a command from the host to its answer, and what it counts",
     "model/core/extents.py": "one set of bytes, by how many extents it has: one, a list of them, lists",
     "model/links/link.py": "one ledger of reserved bus time, and the kinds of link that book in it",
     "model/raid/parity/array.py": "one array: reads, writes, flushes and resync of a level, each in other files",

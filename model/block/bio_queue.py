@@ -6,8 +6,6 @@ each I/O of a thread, one after the other, also those that md makes of one (subm
 
 from __future__ import annotations
 
-import functools
-
 from ..core.device import Device
 from ..core.discard import pieces_of
 from ..core.engine import Engine
@@ -86,7 +84,7 @@ class BioQueue(SubmittingThreads):
     def _take_turn(self, request: Request) -> None:
         thread = self._sleepers.get(request.issuer) if self._sleepers else None
         if thread is not None and thread.sleeps:
-            thread.backlog.append(functools.partial(self._pass_on, request))
+            thread.backlog.append(thread.later(self._clock, request, self._pass_on))
         else:
             self._pass_on(request)
 

@@ -32,6 +32,7 @@ class BlockFile(Wrapper):
     """
 
     __slots__ = (
+        "_engine",
         "_held",
         "_piece_bytes",
         "_plug_limits",
@@ -43,6 +44,7 @@ class BlockFile(Wrapper):
 
     def __init__(self, device: Device, host: Host, reads_above: int, writes_above: int, piece_bytes: int = 0) -> None:
         super().__init__(device)
+        self._engine = host.cpu._engine
         self._plugs = host.thread_plugs
         self._plug_limits = host.plug_limits
         self._sleepers = host.sleepers
@@ -67,7 +69,7 @@ class BlockFile(Wrapper):
         if self._sleepers:
             asleep = self._sleepers.get(request.issuer)
             if asleep is not None and asleep.sleeps:
-                asleep.backlog.append(partial(self.submit, request))
+                asleep.backlog.append(asleep.later(self._engine, request, self.submit))
                 return
         above = self._reads_above if op == READ else self._writes_above
         one_piece = size <= unit and request.offset % unit + size <= unit

@@ -22,6 +22,7 @@ from ..core.request import DIRECT, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WR
 from ..core.timed import Timed
 from ..schedulers import QueuedRequest
 from ..tasks.host import GIVE_WAY_S, Host
+from ..waits.causes import TAG
 from .io_statistics import BusyTicks
 from .request_queue import MAX_SEGMENTS, RequestQueue, wake_batch
 from .throttle import Throttle
@@ -144,7 +145,7 @@ class HardwareQueues(RequestQueue):
             if not self._waiting_for[queue]:
                 self._freed_of[queue] = 0
             self._waiting_for[queue].append(request)
-            self._fall_asleep(request.issuer)
+            self._fall_asleep(request.issuer, TAG)
             return
         self._free[queue] -= 1
         now = self._engine._now
@@ -214,6 +215,7 @@ class HardwareQueues(RequestQueue):
         fallen = self._waiting_for[queue] = deque()
         while waiting and self._free[queue]:
             request = waiting.popleft()
+            request.mark(TAG, now)
             self._allocate(request)
             self._wake_thread(request.issuer)
         waiting.extendleft(reversed(fallen))

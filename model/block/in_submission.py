@@ -23,6 +23,7 @@ from ..core.request import CRYPT_THREADS, FLUSH, PARITY_THREADS, READ, TRIM, Req
 from ..links.link import Link
 from ..tasks.host import Host, SleepingThread
 from ..tasks.submitting_threads import wake_thread
+from ..waits.causes import CPU
 
 _PAGE = 4096
 MOVED: Final = 3
@@ -130,6 +131,7 @@ class SubmissionWork:
         if thread is None:
             thread = self._host.sleepers[issuer] = SleepingThread()
         thread.sleeps += 1
+        thread.cause = CPU
         return at
 
     def end(self, request: Request) -> None:

@@ -21,6 +21,7 @@ from ..core.request import ASYNC, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WRI
 from ..core.timed import Timed
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import GIVE_WAY_S, Host
+from ..waits.causes import TAG
 from .io_statistics import BusyTicks
 from .request_queue import MAX_SEGMENTS, RequestQueue, wake_batch
 from .tag_waits import TagWaits
@@ -147,7 +148,7 @@ class BlkMqQueue(RequestQueue):
             if not self._waits.count:
                 self._freed = 0
             self._waits.add(request, limited)
-            self._fall_asleep(request.issuer)
+            self._fall_asleep(request.issuer, TAG)
             return
         self._free_tags -= 1
         if limited:
@@ -324,6 +325,7 @@ class BlkMqQueue(RequestQueue):
         self._waking = False
         self._freed = 0
         while self._free_tags and (request := waits.next(self._free_write_tags > 0)) is not None:
+            request.mark(TAG, now)
             self._allocate(request)
             self._wake_thread(request.issuer)
         waits.end()

@@ -22,6 +22,7 @@ from ..core.request import CRYPT_THREADS, PARITY_THREADS, TRIM, WRITE_THROUGH, C
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import Host
 from ..tasks.submitting_threads import SubmittingThreads
+from ..waits.causes import THROTTLE
 from .io_statistics import BusyTicks, IoStatistics
 from .throttle import Throttle
 
@@ -169,7 +170,7 @@ class RequestQueue(SubmittingThreads):
         if self._sleepers:
             thread = self._sleepers.get(request.issuer)
             if thread is not None and thread.sleeps:
-                thread.backlog.append(functools.partial(self._enter, request))
+                thread.backlog.append(thread.later(self._engine, request, self._enter))
                 return
         if request.size <= self._fits:
             self._submit_piece(request)
@@ -186,14 +187,18 @@ class RequestQueue(SubmittingThreads):
         join = Parts(-(-size // limit), request)
         end = request.offset + size
         pieces = deque(
-            Request(request.op, offset, min(limit, end - offset), join, request.issuer, request.sync)
+            Request(
+                request.op, offset, min(limit, end - offset), join, request.issuer, request.sync, trail=request.trail
+            )
             for offset in range(request.offset, end, limit)
         )
         while pieces:
             self._submit_piece(pieces.popleft())
             thread = self._sleepers.get(request.issuer)
             if thread is not None and thread.sleeps:
-                thread.backlog.extendleft(functools.partial(self._submit_piece, piece) for piece in reversed(pieces))
+                thread.backlog.extendleft(
+                    thread.later(self._engine, piece, self._submit_piece) for piece in reversed(pieces)
+                )
                 return
 
     def _discard(self, request: Request) -> None:
@@ -216,7 +221,7 @@ class RequestQueue(SubmittingThreads):
                 pass
             elif self._throttle is not None and not self._throttle.admit(request, not self._throttled):
                 self._throttled.append(request)
-                self._fall_asleep(issuer)
+                self._fall_asleep(issuer, THROTTLE)
             else:
                 self._allocate(request)
             if pieces and self.sleeps(issuer):
@@ -240,7 +245,7 @@ class RequestQueue(SubmittingThreads):
             return
         if self._throttle is not None and not self._throttle.admit(request, not self._throttled):
             self._throttled.append(request)
-            self._fall_asleep(request.issuer)
+            self._fall_asleep(request.issuer, THROTTLE)
             return
         self._allocate(request)
 
@@ -265,6 +270,7 @@ class RequestQueue(SubmittingThreads):
         assert throttle is not None
         while throttled and throttle.admit(throttled[0], True):
             request = throttled.popleft()
+            request.mark(THROTTLE, self._engine._now)
             self._allocate(request)
             self._wake_thread(request.issuer)
         self._tell_waiters()

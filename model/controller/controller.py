@@ -27,6 +27,8 @@ from ..core.errors import ModelError
 from ..core.request import READ, WAITED, WRITE, WRITE_THROUGH, Completion, Request
 from ..links.link import Path
 from ..readahead import PAGE
+from ..waits.causes import CONTROLLER, CONTROLLER_CACHE, CONTROLLER_QUEUE, LINK, SCHEDULER
+from ..waits.trail import waited
 from .cache import WriteCache
 from .destaging import Destager
 from .drive_queue import FAST_PATH
@@ -247,6 +249,9 @@ class RaidController(Staged):
             self._start(request)
 
     def _start(self, request: Request) -> None:
+        if request.trail is not None:
+            trail = waited(request.trail, SCHEDULER, request.submitted)
+            request.trail = waited(trail, CONTROLLER_QUEUE, self._engine._now)
         if request.op == READ:
             self._read(request)
         elif self._fast_path.takes(request):
@@ -267,7 +272,11 @@ class RaidController(Staged):
         if request.op != READ and not fast_path_s:
             firmware_s += request.size / PAGE * self._write_page_s
         ready = self.firmware.cpu.interrupt(firmware_s)
-        self._engine.complete(request, then, self._path.reserve(now, ready, request.size, request.op != READ))
+        over = self._path.reserve(now, ready, request.size, request.op != READ)
+        if request.trail is not None:
+            trail = waited(request.trail, CONTROLLER_CACHE, now)
+            request.trail = waited(waited(trail, CONTROLLER, min(ready, over)), LINK, over)
+        self._engine.complete(request, then, over)
 
     def reached(self, stage: i64, request: Request) -> None:
         """See :meth:`Staged.reached`."""
@@ -285,6 +294,8 @@ class RaidController(Staged):
             self._write(request, request.issuer + FAST_PATH)
         else:
             command: Request = request.parent
+            if request.trail is not None:
+                command.trail = request.trail
             if stage == WRITTEN:
                 self.finish(command)
             else:
@@ -309,6 +320,7 @@ class RaidController(Staged):
             self._active -= 1
         if self._on_room:
             self._tell_room()
+        request.mark(CONTROLLER_CACHE, now)
         request.complete()
 
     def _tell_room(self) -> None:
@@ -351,7 +363,7 @@ class RaidController(Staged):
     def _write(self, request: Request, issuer: int) -> None:
         sync = WRITE_THROUGH if request.sync == WRITE_THROUGH else WAITED
         array = self._array
-        array.submit(Request(WRITE, request.offset, request.size, self._written, issuer, sync, request))
+        array.submit(Request(WRITE, request.offset, request.size, self._written, issuer, sync, request, request.trail))
         array.unplug()
 
     # reads
@@ -361,9 +373,10 @@ class RaidController(Staged):
         array = self._array
         if self._fast_path.takes(request):
             issuer = request.issuer + FAST_PATH
-            array.submit(Request(READ, offset, size, self._read_fast, issuer, WAITED, request))
+            array.submit(Request(READ, offset, size, self._read_fast, issuer, WAITED, request, request.trail))
         elif not self._in_memory and not self._reads.capacity_bytes:
-            array.submit(Request(READ, offset, size, self._read_below, request.issuer, WAITED, request))
+            below = Request(READ, offset, size, self._read_below, request.issuer, WAITED, request, request.trail)
+            array.submit(below)
         else:
             self._read_cached(request, offset, offset + size)
         array.unplug()
@@ -377,7 +390,7 @@ class RaidController(Staged):
                 arrival.waiters.append(waiter)
             if missing is not None:
                 low, high = missing
-                self._array.submit(Request(READ, low, high - low, waiter, request.issuer))
+                self._array.submit(Request(READ, low, high - low, waiter, request.issuer, trail=request.trail))
         else:
             self._transfer(request, self._replied)
         if missing is None:

@@ -9,6 +9,7 @@ from mypy_extensions import i64
 
 from ..core.device import Device
 from ..core.request import Completion, Request
+from ..waits.trail import followed
 
 REPLIED: Final = 0
 """The data of a read are at the host."""
@@ -101,6 +102,8 @@ class CachedRead(Waiter):
     def done(self, request: Request) -> None:
         """What was missing has been read."""
         self.staged.keep(request.offset, request.offset + request.size)
+        if request.trail is not None and self.request.trail is not None:
+            self.request.trail = followed(self.request.trail, request.trail)
         self.part()
 
     def whole(self) -> None:

@@ -7,20 +7,24 @@ from typing import Final
 
 from mypy_extensions import i64, mypyc_attr
 
+from ..waits.trail import Mark
 from .request import Completion, Request
 
 
 class Join(Completion):
-    """Counts member requests down and calls `then` after the last."""
+    """Counts member requests down and calls `then` after the last, whose trail it keeps."""
 
-    __slots__ = ("left", "then")
+    __slots__ = ("left", "then", "trail")
 
     def __init__(self, left: i64, then: Callable[[], None]) -> None:
         self.left = left
         self.then = then
+        self.trail: Mark | None = None
 
     def done(self, request: Request) -> None:
         """One member request is complete."""
+        if request.trail is not None:
+            self.trail = request.trail
         self.part()
 
     def part(self) -> None:
@@ -45,6 +49,8 @@ class Parts(Completion):
         self.left -= 1
         if not self.left:
             whole = self.whole
+            if request.trail is not None:
+                whole.trail = request.trail
             whole.completion.done(whole)
 
 
@@ -56,6 +62,8 @@ class _Whole(Completion):
     def done(self, request: Request) -> None:
         """Complete the parent."""
         parent: Request = request.parent
+        if request.trail is not None:
+            parent.trail = request.trail
         parent.completion.done(parent)
 
 

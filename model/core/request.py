@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from mypy_extensions import i64, mypyc_attr
 
+from ..waits.trail import Mark, waited
 from .timed import Timed
 
 READ: Final = 0
@@ -97,6 +98,8 @@ class Request(Timed):
         all that the device has acknowledged before are on the medium (flush + FUA: superblock, bitmap, journal).
     parent
         Free for the issuer: the logical request or row this one belongs to.
+    trail
+        What its time was spent on so far (:mod:`raidsim.model.waits.trail`); None if that is not accounted.
     """
 
     __slots__ = (
@@ -109,6 +112,7 @@ class Request(Timed):
         "stage",
         "submitted",
         "sync",
+        "trail",
     )
 
     stage: Completion
@@ -122,6 +126,7 @@ class Request(Timed):
         issuer: i64 = 0,
         sync: i64 = WAITED,
         parent: Any = None,
+        trail: Mark | None = None,
     ) -> None:
         self.op = op
         self.offset = offset
@@ -131,6 +136,12 @@ class Request(Timed):
         self.sync = sync
         self.parent = parent
         self.submitted = 0.0
+        self.trail = trail
+
+    def mark(self, cause: i64, until: float) -> None:
+        """Note that it has waited for `cause` until then (s), if its waits are accounted."""
+        if self.trail is not None:
+            self.trail = waited(self.trail, cause, until)
 
     def happen(self) -> None:
         """The time has come that the device asked for."""

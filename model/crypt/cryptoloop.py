@@ -19,6 +19,7 @@ from ..core.errors import ModelError
 from ..core.join import FORWARD
 from ..core.request import READ, TRIM, Call, Request
 from ..tasks.host import Host
+from ..waits.causes import CIPHER
 
 SECTOR = 512
 """Both encrypt sector by sector, each with an initialisation vector of its own."""
@@ -143,11 +144,14 @@ class CryptDevice(Wrapper):
         request.submitted = self._engine._now
         if request.op == READ:
             offset, size = request.offset, request.size
-            self._below(Request(READ, offset, size, self._arrived, request.issuer, request.sync, request))
+            below = Request(READ, offset, size, self._arrived, request.issuer, request.sync, request, request.trail)
+            self._below(below)
         else:
             self._enqueue(request)
 
     def _arrived(self, below: Request) -> None:
+        if below.trail is not None:
+            below.parent.trail = below.trail
         self._enqueue(below.parent)
 
     def _enqueue(self, request: Request) -> None:
@@ -174,6 +178,7 @@ class CryptDevice(Wrapper):
 
     def _worked(self, request: Request) -> None:
         """A request is decrypted, and complete, or encrypted."""
+        request.mark(CIPHER, self._engine._now)
         if request.op == READ:
             request.complete()
             return
@@ -182,6 +187,6 @@ class CryptDevice(Wrapper):
     def _encrypted(self, request: Request) -> None:
         """A write can go to the device below."""
         offset, size = request.offset, request.size
-        self._below(Request(request.op, offset, size, FORWARD, request.issuer, request.sync, request))
+        self._below(Request(request.op, offset, size, FORWARD, request.issuer, request.sync, request, request.trail))
         if self._urgent:
             self.unplug()

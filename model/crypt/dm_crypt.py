@@ -28,6 +28,7 @@ from ..core.join import FORWARD, Parts
 from ..core.request import CRYPT_THREADS, READ, TRIM, WRITE, Call, Request
 from ..tasks.host import Host
 from ..tasks.lock import QUEUE_LINES, Lock
+from ..waits.causes import CIPHER
 from .cryptoloop import CryptDevice
 
 POOL_CYCLES: Final = 3_900
@@ -143,18 +144,22 @@ class CryptPipeline(CryptDevice):
         join = Parts(-(-size // most), request)
         end = request.offset + size
         for at in range(request.offset, end, most):
-            self._enter(Request(request.op, at, min(most, end - at), join, request.issuer, request.sync))
+            size, issuer, sync = min(most, end - at), request.issuer, request.sync
+            self._enter(Request(request.op, at, size, join, issuer, sync, trail=request.trail))
 
     def _enter(self, request: Request) -> None:
         if request.op == READ:
             offset, size = request.offset, request.size
-            self._below(Request(READ, offset, size, self._arrived, request.issuer, request.sync, request))
+            below = Request(READ, offset, size, self._arrived, request.issuer, request.sync, request, request.trail)
+            self._below(below)
         elif self._settings.queues_writes:
             self._hand_over(request)
         else:
             self._work_inline(request)
 
     def _arrived(self, below: Request) -> None:
+        if below.trail is not None:
+            below.parent.trail = below.trail
         if self._settings.queues_reads:
             self._hand_over(below.parent)
         else:
@@ -219,6 +224,7 @@ class CryptPipeline(CryptDevice):
         self._engine.complete(request, self._worked_inline, finish)
 
     def _inline_over(self, request: Request) -> None:
+        request.mark(CIPHER, self._engine._now)
         if request.op == READ:
             request.complete()
         else:
@@ -254,4 +260,6 @@ class CryptPipeline(CryptDevice):
         self._run_thread(len(sorting) * self._bio_s + self._host.take_passing_s(self._issuer))
 
     def _write_below(self, request: Request, issuer: int) -> None:
-        self._below(Request(WRITE, request.offset, request.size, FORWARD, issuer, request.sync, request))
+        request.mark(CIPHER, self._engine._now)
+        offset, size = request.offset, request.size
+        self._below(Request(WRITE, offset, size, FORWARD, issuer, request.sync, request, request.trail))

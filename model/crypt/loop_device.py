@@ -26,6 +26,7 @@ from ..memory.page_cache import PageCache
 from ..readahead import PAGE
 from ..tasks.cpu import Account
 from ..tasks.host import Host
+from ..waits.causes import PAGE_CACHE
 
 _ABOVE_LIMIT: Final = 1.25
 """Dirty memory at which the thread is throttled, as a multiple of the limit."""
@@ -133,6 +134,7 @@ class LoopDevice(Device):
                 while memory.counted > _ABOVE_LIMIT * memory.limits.limit:
                     memory.start_write_back()
                     yield self._engine.timeout(_PAUSE_S)
+            request.mark(PAGE_CACHE, self._engine._now)
             request.complete()
 
     def _cipher(self, size: int) -> Any:

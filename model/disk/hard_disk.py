@@ -22,10 +22,13 @@ from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Completion, Request
 from ..links.link import AtaChannel, Path
+from ..waits.causes import DRIVE_CACHE
+from ..waits.trail import waited
 from .assembly import caches_writes, media_of
 from .destaging import DESTAGE_UNIT
 from .fifo import RequestFifo
 from .interface import DiskInterface
+from .mechanics.marks import mark_cached, mark_head, mark_queued
 from .media_cache import CachingMedia
 from .shortest_positioning import ShortestPositioning
 from .spec import DriveSpec
@@ -203,6 +206,9 @@ class HardDisk(DiskInterface):
             self.cache_hits += 1
             self._occupy_processor(begin, self._command_s)
             at = self._send_paced(now, offset, size, ready) if self._paced else self._send(now, ready, size)
+            if request.trail is not None:
+                trail = mark_queued(request.trail, request, now)
+                request.trail = mark_head(trail, self.media, True, self._hit_s, ready, at)
         elif not self._write_cache or request.sync == WRITE_THROUGH:
             # It takes the data while the head is busy with other commands.
             arrival = self._data_from(request, now), self._fetch(request, now)
@@ -214,6 +220,9 @@ class HardDisk(DiskInterface):
             return False
         elif queue.landing is None and self.media.has_room(offset, size, begin + self._write_s):
             at = self._receive(request, begin)
+            if request.trail is not None:
+                trail = mark_queued(request.trail, request, now)
+                request.trail = mark_cached(trail, self._write_s, self._room_s, at)
         else:
             return False
         self._engine.complete(request, self._cached, at)
@@ -232,7 +241,11 @@ class HardDisk(DiskInterface):
                 and self.media.has_room(request.offset, request.size, begin + self._write_s)
             ):
                 queue.land()
-                self._engine.complete(request, self._cached, self._receive(request, begin))
+                at = self._receive(request, begin)
+                if request.trail is not None:
+                    request.trail = waited(mark_queued(request.trail, request, request.submitted), DRIVE_CACHE, now)
+                    request.trail = mark_cached(request.trail, self._write_s, self._room_s, at)
+                self._engine.complete(request, self._cached, at)
                 continue
             request = queue.release()
             if request is None:
@@ -252,7 +265,9 @@ class HardDisk(DiskInterface):
 
     def _start(self, request: Request, now: float) -> None:
         """Work out when the command that now has the drive is complete."""
-        size, op = request.size, request.op
+        size, op, trail = request.size, request.op, request.trail
+        if trail is not None:
+            request.trail = trail = mark_queued(trail, request, now)
         if op == READ:
             media = self.media
             if self._concurrent:
@@ -269,6 +284,9 @@ class HardDisk(DiskInterface):
                     self._occupy_processor(max(self._processor_from, now), self._command_s)
                     if at < self._processor_from:
                         at = self._processor_from
+            if trail is not None:
+                firmware_s = 0.0 if self._concurrent else self._read_s
+                request.trail = mark_head(trail, media, media.hit, firmware_s, ready, at)
         elif op == FLUSH:
             self._flush(request)
             return
@@ -281,6 +299,8 @@ class HardDisk(DiskInterface):
                 self._receive_part(request, request.offset, now + self._write_s)
                 return
             at = self._receive(request, max(self._processor_from, now))
+            if trail is not None:
+                request.trail = mark_cached(trail, self._write_s, self._room_s, at)
         else:
             decoded = now + self._write_s
             if self._concurrent:
@@ -289,6 +309,9 @@ class HardDisk(DiskInterface):
             else:
                 sent_from, sent = self._data_from(request, now), self._fetch(request, now)
             at = self.media.write(request.offset, size, decoded, sent_from, sent) + self._write_done_s
+            if trail is not None:
+                firmware_s, done = 0.0 if self._concurrent else self._write_s, at - self._write_done_s
+                request.trail = mark_head(trail, self.media, False, firmware_s, done, at)
             if self._log is not None and self._ordered is not None:
                 self._join(self._log, self._ordered, now)
         self._engine.complete(request, self._finished, at)
@@ -396,6 +419,7 @@ class HardDisk(DiskInterface):
             self._pending = self._waiting.pop()
             if channel.acquire(self._granted):
                 self._granted()
+        request.mark(DRIVE_CACHE, now)  # of a write that came in parts, or with a flush of its own
         request.complete()
 
     def finish_cached(self, request: Request) -> None:
@@ -403,6 +427,9 @@ class HardDisk(DiskInterface):
         if self._turns and (request.op != READ) != self._turned:
             self._turn()
         self._count(request, self._engine._now)
+        if request.trail is not None:  # of a write that goes to a log of the drive
+            trail = mark_queued(request.trail, request, request.submitted)
+            request.trail = waited(trail, DRIVE_CACHE, self._engine._now)
         request.complete()
 
     def _count(self, request: Request, now: float) -> None:

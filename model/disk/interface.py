@@ -43,6 +43,7 @@ class DiskInterface(DiskActivity):
         "_paced",
         "_read_done_s",
         "_read_s",
+        "_room_s",
         "_slowest_inverse",
         "_slowest_write_inverse",
         "_through",
@@ -89,6 +90,7 @@ class DiskInterface(DiskActivity):
         self._watermark = -1.0 if spec.read_watermark is None else spec.read_watermark
         self._paced = spec.read_watermark is not None or spec.read_completion > 0.0
         self._landed_s = 0.0  # when the last accepted write is in the buffer
+        self._room_s = 0.0  # when there was room for it
 
     def _data_from(self, request: Request, now: float) -> float:
         """When enough data of an uncached write are in the drive for the head to begin (s)."""
@@ -147,7 +149,7 @@ class DiskInterface(DiskActivity):
 
     def _bring(self, offset: int, size: int, now: float, at: float) -> float:
         """Make room for `size` bytes from `at` (s) and transfer them; when the last one has arrived (s)."""
-        begin = self.media.make_room(offset, size, at)
+        self._room_s = begin = self.media.make_room(offset, size, at)
         end = begin + size * self._slowest_write_inverse
         if self._through:
             across = self.path.reserve(now, begin, size, True)

@@ -205,6 +205,7 @@ class Media(LookingAhead):
         self.seek_s += seek
         self.rotation_s += wait
         self.transfer_s += transfer
+        self.moved_s, self.arrived_s, self.sector_s = start, start + seek, begin
         self._arm = cylinder
         self.hit = False
         self.first_s = begin

@@ -17,6 +17,8 @@ from ..tasks.cpu import Account
 from ..tasks.host import Host
 from ..tasks.io_call_price import IoEngine, submission
 from ..tasks.lock import Lock
+from ..waits.causes import CPU
+from ..waits.trail import waited
 from .buffers import WriteBuffers
 from .files import CachedFile, DirectFile, FioFile
 from .statistics import FioCompletions, FioStatistics
@@ -196,7 +198,10 @@ class FioEngine(Account):
                 now = engine._now
             parent = [began_s, now if is_async else began, file, offset]
             done = self._synced if syncs and op == WRITE and not file.writes_through else self._done
-            file.submit(op, offset, size, done, issuer, parent)
+            trail = statistics.waits.begin(began_s)
+            if trail is not None:
+                trail = waited(trail, CPU, now)
+            file.submit(op, offset, size, done, issuer, parent, trail)
             if issuer in host.computing:
                 yield from self._leave_driver()
                 now = engine._now
@@ -309,6 +314,8 @@ class FioEngine(Account):
             direction.bytes += request.size
             direction.clat.add(now - issued_s)
             direction.lat.add(now - began_s)
+            if request.trail is not None:
+                statistics.waits.end(request.op, waited(request.trail, CPU, now), now - began_s)
             if completions is not None:
                 completions.add(request.op, offset, request.size, began_s, issued_s, now)
 

@@ -10,7 +10,7 @@ from ..core.device import Device
 from ..core.discard import issue
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.join import Join
+from ..core.join import Parts
 from ..core.request import DIRECT, WAITED, WRITE, WRITE_THROUGH, Request
 from ..file_system import File, FileSystem
 from ..memory.page_cache import PageCache
@@ -19,6 +19,7 @@ from ..readahead import PAGE, ReadAhead
 from ..tasks.cpu import Account
 from ..tasks.host import Host
 from ..tasks.lock import Lock
+from ..waits.trail import Mark
 
 _SLICE_BYTES = 256 * 1024
 """A program that writes is looked at after so many bytes: dirty limits, other programs."""
@@ -117,24 +118,30 @@ class DirectFile:
         self._submit: Callable[[Request], None] = device.submit
 
     def submit(
-        self, op: int, offset: int, size: int, done: Callable[[Request], None], issuer: int, parent: Any
+        self,
+        op: int,
+        offset: int,
+        size: int,
+        done: Callable[[Request], None],
+        issuer: int,
+        parent: Any,
+        trail: Mark | None = None,
     ) -> None:
-        """Send an I/O; `done` gets a request with this `parent` that says when it was submitted."""
+        """Send an I/O; `done` gets a request with this `parent` that says when it was submitted, and its `trail`."""
         sync = self._write_sync if op == WRITE else WAITED
         at = self._contiguous
         if at is not None:
-            self._submit(Request(op, at + offset, size, done, issuer, sync, parent))
+            self._submit(Request(op, at + offset, size, done, issuer, sync, parent, trail))
             return
         assert self._place is not None
         pieces = [(address, length) for _, address, length in self._place(offset, offset + size)]
         if len(pieces) == 1:
-            self._submit(Request(op, pieces[0][0], pieces[0][1], done, issuer, sync, parent))
+            self._submit(Request(op, pieces[0][0], pieces[0][1], done, issuer, sync, parent, trail))
             return
-        parts = [Request(op, address, length, _joined, issuer, sync) for address, length in pieces]
-        whole = Request(op, offset, size, done, issuer, sync, parent)
-        join = Join(len(parts), lambda: done(whole))
+        whole = Request(op, offset, size, done, issuer, sync, parent, trail)
+        join = Parts(len(pieces), whole)
+        parts = [Request(op, address, length, join, issuer, sync, trail=trail) for address, length in pieces]
         for part in parts:
-            part.completion = join
             self._submit(part)
         whole.submitted = parts[0].submitted
 
@@ -194,7 +201,14 @@ class LockedFile(DirectFile):
         self._waiting: deque[tuple[bool, Callable[[], None]]] = deque()
 
     def submit(
-        self, op: int, offset: int, size: int, done: Callable[[Request], None], issuer: int, parent: Any
+        self,
+        op: int,
+        offset: int,
+        size: int,
+        done: Callable[[Request], None],
+        issuer: int,
+        parent: Any,
+        trail: Mark | None = None,
     ) -> None:
         """Send an I/O when it has the lock; see :meth:`DirectFile.submit`."""
         alone = op == WRITE and bool(offset % self._block or size % self._block)
@@ -207,7 +221,7 @@ class LockedFile(DirectFile):
             self.device.unplug()
 
         send = super().submit
-        self._waiting.append((alone, lambda: send(op, offset, size, ended, issuer, parent)))
+        self._waiting.append((alone, lambda: send(op, offset, size, ended, issuer, parent, trail)))
         self._let_in()
 
     def _let_in(self) -> None:
@@ -219,10 +233,6 @@ class LockedFile(DirectFile):
             self._under_way += 1
             self._alone = alone
             send()
-
-
-def _joined(request: Request) -> None:
-    raise AssertionError(f"{request} is part of another one")
 
 
 class CachedFile:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from ..waits.trail import IoWaits
+
 BUCKET_BITS = 6
 BUCKETS = 29 << BUCKET_BITS
 
@@ -214,6 +216,8 @@ class FioStatistics:
         Calls by the I/Os they took: 0, up to 4, 8, 16, 32, 64, and more.
     user_s, system_s, switches
         CPU time and context switches.
+    waits
+        What I/Os past the page cache spend their time (lat) on.
     """
 
     __slots__ = (
@@ -228,10 +232,12 @@ class FioStatistics:
         "syncs",
         "system_s",
         "user_s",
+        "waits",
     )
 
     def __init__(self, began_s: float) -> None:
         self.began_s = self.ended_s = began_s
+        self.waits = IoWaits()
         self.directions = (Direction(), Direction(), Direction())
         self.sync = Latencies()
         self.syncs = 0

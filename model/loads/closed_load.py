@@ -233,7 +233,7 @@ class ClosedLoad(DirectLoad):
             self._device.unplug()
 
     def _awake(self) -> None:
-        self._asleep = False
+        super()._awake()
         self._run()
 
     def _sync(self) -> None:

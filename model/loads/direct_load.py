@@ -25,6 +25,8 @@ from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import Cpu
 from ..tasks.host import SleepingThread
 from ..tasks.io_call_price import NO_PAGES, PageCosts
+from ..waits.causes import CPU
+from ..waits.trail import IoWaits, Mark, waited
 from .user_threads import UserThreads
 
 BLOCK: Final = 4096
@@ -88,6 +90,8 @@ class DirectLoad(Completion):
         Their response times (s).
     submissions, submission_s
         I/Os submitted since then, and how long (s) they were wanted before that, together.
+    waits
+        What they spent their response times on (:mod:`raidsim.model.waits.trail`).
     """
 
     __slots__ = (
@@ -105,10 +109,12 @@ class DirectLoad(Completion):
         "_sequential",
         "_since",
         "_sleepers",
+        "_slept_for",
         "_stopped",
         "_stream",
         "_unsynced",
         "_users",
+        "_woke_s",
         "bytes",
         "name",
         "read_latency",
@@ -119,6 +125,7 @@ class DirectLoad(Completion):
         "start",
         "submission_s",
         "submissions",
+        "waits",
         "write_latency",
         "writes",
     )
@@ -163,6 +170,8 @@ class DirectLoad(Completion):
         self._drawn: deque[tuple[int, int, int]] = deque()
         self._pages = pages
         self._stopped = self._asleep = False
+        # What the thread slept for last, and until when (s).
+        self._slept_for, self._woke_s = CPU, 0.0
         self._fsync = fsync
         self._unsynced = 0
         # I/Os that are submitted and not counted, and the sum of the times (s) since when they are wanted.
@@ -182,6 +191,7 @@ class DirectLoad(Completion):
         self.submission_s = 0.0
         self.read_latency = LatencyHistogram()
         self.write_latency = LatencyHistogram()
+        self.waits = IoWaits()
 
     def unfinished(self, now: float) -> tuple[int, float]:
         """I/Os that are submitted and not taken by the program, and the sum of the times since they were wanted (s)."""
@@ -235,11 +245,7 @@ class DirectLoad(Completion):
         if users is not None:
             self._stream = users.take()
         io = self._next()
-        io.wanted = wanted
-        self.submissions += 1
-        self.submission_s += self._engine._now - wanted
-        self._present += 1
-        self._since += wanted
+        self._begin(io, wanted)
         self._device.submit(io)
         if users is not None:
             return
@@ -247,10 +253,28 @@ class DirectLoad(Completion):
             thread = self._sleepers.get(self._stream)
             if thread is not None and thread.sleeps:
                 self._asleep = True
+                self._slept_for = thread.cause
                 thread.backlog.append(self._awake)
+
+    def _begin(self, io: LoadIo, wanted: float) -> None:
+        """Count an I/O that is submitted now, and has been wanted since then (s)."""
+        now = self._engine._now
+        io.wanted = wanted
+        self.submissions += 1
+        self.submission_s += now - wanted
+        trail = self.waits.begin(wanted)
+        if trail is not None:
+            io.trail = self._on_host(trail, now)
+        self._present += 1
+        self._since += wanted
 
     def _awake(self) -> None:
         self._asleep = False
+        self._woke_s = self._engine._now
+
+    def _on_host(self, trail: Mark, now: float) -> Mark:
+        """The trail of an I/O that has waited until now (s) for its thread: while that slept, and for the CPU."""
+        return waited(waited(trail, self._slept_for, min(self._woke_s, now)), CPU, now)
 
     def _count(self, io: LoadIo, now: float) -> None:
         """Count an I/O whose result the program has `now` (s)."""
@@ -259,6 +283,9 @@ class DirectLoad(Completion):
         wanted = io.wanted
         self._present -= 1
         self._since -= wanted
+        if io.trail is not None and io.op <= WRITE:
+            io.trail = self._on_host(io.trail, now)
+            self.waits.end(io.op, io.trail, now - wanted)
         if io.op == READ:
             self.bytes += io.size
             self.reads += 1

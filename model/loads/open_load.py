@@ -149,7 +149,7 @@ class OpenLoad(DirectLoad):
             self._device.unplug()
 
     def _awake(self) -> None:
-        self._asleep = False
+        super()._awake()
         self._send_due()
 
     def done(self, request: Request) -> None:

@@ -192,10 +192,7 @@ class TimedTrace(DirectLoad):
     def _send(self, _: Any) -> None:
         """The CPU has submitted an I/O."""
         io = self._coming.popleft()
-        self.submissions += 1
-        self.submission_s += self._engine._now - io.wanted
-        self._present += 1
-        self._since += io.wanted
+        self._begin(io, io.wanted)
         self._device.submit(io)
         if self._plugs:
             self._device.unplug()

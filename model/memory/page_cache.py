@@ -316,10 +316,12 @@ class PageCache(PageReads):
             self._submitted(part)
             bio = part if file is not self.device_file else self._metadata_bio
             while part > bio:
-                self.device.submit(Request(WRITE, address, bio, self._write_done, issuer, False, file))
+                trail = self.waits.begin(self._engine._now)
+                self.device.submit(Request(WRITE, address, bio, self._write_done, issuer, False, file, trail))
                 address += bio
                 part -= bio
-            self.device.submit(Request(WRITE, address, part, self._write_done, issuer, False, file))
+            trail = self.waits.begin(self._engine._now)
+            self.device.submit(Request(WRITE, address, part, self._write_done, issuer, False, file, trail))
         if left:
             self._dropped(left)
         self._turn_bytes += size
@@ -332,7 +334,7 @@ class PageCache(PageReads):
         return size
 
     def _write_done(self, request: Request) -> None:
-        self.latencies[WRITE].add(self._engine._now - request.submitted)
+        self._count(request)
         file = request.parent
         file.writing_bytes -= request.size
         self._reached(request.size)

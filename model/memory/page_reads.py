@@ -17,6 +17,8 @@ from ..readahead import PAGE, ReadAhead
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import QUANTUM_S, Account
 from ..tasks.host import Host
+from ..waits.causes import CPU
+from ..waits.trail import IoWaits, waited
 from .dirty_memory import DirtyMemory
 from .page_memory import PageMemory
 from .paged_file import PagedFile
@@ -67,6 +69,7 @@ class PageReads(WriteBack):
         "pages",
         "settings",
         "turn_s",
+        "waits",
         "write_behind_bytes",
     )
 
@@ -88,6 +91,7 @@ class PageReads(WriteBack):
         self._row_locks = device.row_locks
         self._waiting_readers = device.waiting_readers
         self.latencies = (LatencyHistogram(), LatencyHistogram())
+        self.waits = IoWaits()
         self._waiting: list[tuple[PagedFile, int, Signal]] = []
 
     def use(self, settings: PageCacheSettings) -> None:
@@ -274,7 +278,8 @@ class PageReads(WriteBack):
             pending.add(position, stop)
             at = position
             for at, address, size in file.extents.pieces(position, stop):
-                self.device.submit(Request(READ, address, size, self._read_done, issuer, True, (file, at, passing)))
+                parent, trail = (file, at, passing), self.waits.begin(self._engine._now)
+                self.device.submit(Request(READ, address, size, self._read_done, issuer, True, parent, trail))
                 at += size
             if at < stop:  # lies with the metadata, which have been read, or is a hole
                 pending.remove(at, stop)
@@ -285,8 +290,15 @@ class PageReads(WriteBack):
             self.device.unplug()
         return -(-submitted // PAGE)
 
+    def _count(self, request: Request) -> None:
+        """Count an I/O of the cache that is complete."""
+        response_s = self._engine._now - request.submitted
+        self.latencies[request.op].add(response_s)
+        if request.trail is not None:
+            self.waits.end(request.op, waited(request.trail, CPU, self._engine._now), response_s)
+
     def _read_done(self, request: Request) -> None:
-        self.latencies[READ].add(self._engine._now - request.submitted)
+        self._count(request)
         file, start, passing = request.parent
         end = start + request.size
         if file.pending.remove(start, end):

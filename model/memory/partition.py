@@ -77,6 +77,6 @@ class Slice(Wrapper):
     def submit(self, request: Request) -> None:
         """Serve a request at its place on the device."""
         offset = request.offset + self._start
-        below = Request(request.op, offset, request.size, FORWARD, request.issuer, request.sync, request)
+        below = Request(request.op, offset, request.size, FORWARD, request.issuer, request.sync, request, request.trail)
         self.device.submit(below)
         request.submitted = below.submitted

@@ -20,6 +20,8 @@ from ..core.signal import Signal, fire_all
 from ..readahead import PAGE, PageMarks, ReadAhead
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.host import Host
+from ..waits.causes import CPU
+from ..waits.trail import IoWaits, waited
 from .dirty_memory import DirtyMemory
 from .write_back import WriteBack, next_run
 
@@ -76,6 +78,7 @@ class RawCache(WriteBack):
         "latencies",
         "marks",
         "settings",
+        "waits",
     )
 
     def __init__(
@@ -93,6 +96,7 @@ class RawCache(WriteBack):
         self.cached = ExtentSet()
         self.dirty = ExtentSet()
         self.latencies = (LatencyHistogram(), LatencyHistogram())
+        self.waits = IoWaits()
         self.marks = PageMarks()
         self._pending = ExtentSet()
         self._recent: deque[list[int]] = deque()
@@ -192,7 +196,8 @@ class RawCache(WriteBack):
                 if known is not None and known < stop:
                     stop = known
             self._pending.add(position, stop)
-            self.device.submit(Request(READ, position, stop - position, self._read_done, issuer))
+            trail = self.waits.begin(self._engine._now)
+            self.device.submit(Request(READ, position, stop - position, self._read_done, issuer, trail=trail))
             submitted += stop - position
             position = stop
         if self._plug is not None:
@@ -203,17 +208,25 @@ class RawCache(WriteBack):
         """Read the block at `position` without read-ahead; the signal fires when it is in memory."""
         signal = Signal()
         size = self.settings.block_bytes
-        self.device.submit(Request(READ, position, size, self._block_read, issuer, True, signal))
+        trail = self.waits.begin(self._engine._now)
+        self.device.submit(Request(READ, position, size, self._block_read, issuer, True, signal, trail))
         if not signal.fired:
             self.device.unplug()
         return signal
 
     def _block_read(self, request: Request) -> None:
-        self.latencies[READ].add(self._engine._now - request.submitted)
+        self._count(request)
         request.parent.fire()
 
+    def _count(self, request: Request) -> None:
+        """Count an I/O of the cache that is complete."""
+        response_s = self._engine._now - request.submitted
+        self.latencies[request.op].add(response_s)
+        if request.trail is not None:
+            self.waits.end(request.op, waited(request.trail, CPU, self._engine._now), response_s)
+
     def _read_done(self, request: Request) -> None:
-        self.latencies[READ].add(self._engine._now - request.submitted)
+        self._count(request)
         start, end = request.offset, request.offset + request.size
         self._pending.remove(start, end)
         self._keep(start, end)
@@ -281,11 +294,12 @@ class RawCache(WriteBack):
         size = self.dirty.remove(start, end)
         self._submitted(size)
         self._writing_bytes += size
-        self.device.submit(Request(WRITE, start, size, self._write_done, issuer, False))
+        trail = self.waits.begin(self._engine._now)
+        self.device.submit(Request(WRITE, start, size, self._write_done, issuer, False, trail=trail))
         return size
 
     def _write_done(self, request: Request) -> None:
-        self.latencies[WRITE].add(self._engine._now - request.submitted)
+        self._count(request)
         self._reached(request.size)
         self._writing_bytes -= request.size
         if not self._writing_bytes and self._syncing:

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from mypy_extensions import i64
+
 from ..core.device import Device, SubmissionQueue
 from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
@@ -28,6 +30,8 @@ from ..core.errors import ModelError
 from ..core.request import ASYNC, FLUSHER_ISSUER, READ, WAITED, Call, Request
 from ..links.link import Link, Path
 from ..tasks.cpu import Cpu
+from ..waits.causes import FLUSH, NETWORK, NETWORK_SLOT, PAGE_CACHE
+from ..waits.trail import waited
 
 THREAD_ISSUERS = 1 << 24
 """Streams of the server's threads begin here."""
@@ -243,12 +247,18 @@ class NetworkFront(Device):
         else:
             self._sessions[request.issuer % len(self._sessions)].take(request, now, self._send)
 
+    def _waited(self, request: Request, cause: i64) -> None:
+        """A request has waited for `cause` until now."""
+        request.mark(cause, self._engine._now)
+
     def _queued(self, request: Request) -> None:
         """A client's queue for the device has a place for a request, which now needs one of the session."""
+        self._waited(request, NETWORK_SLOT)
         self._sessions[request.issuer % len(self._sessions)].take(request, self._engine._now, self._send)
 
     def _send(self, request: Request) -> None:
         """A client sends a request, and the data of a write with it."""
+        self._waited(request, NETWORK_SLOT)
         now, settings = self._engine._now, self._settings
         size: int = request.size
         if request.op == READ:
@@ -263,6 +273,7 @@ class NetworkFront(Device):
 
     def _serve(self, request: Request) -> None:
         """The server has a request."""
+        self._waited(request, NETWORK)
         if request.op != READ and self._settings.writes == "memory":
             self._keep(request)
         elif self._threads is None:
@@ -272,6 +283,7 @@ class NetworkFront(Device):
 
     def _issue(self, request: Request) -> None:
         """The server sends a request to its device."""
+        self._waited(request, NETWORK_SLOT)
         issuer, sync = request.issuer, request.sync
         if self._threads is not None:
             self._number += 1
@@ -282,12 +294,14 @@ class NetworkFront(Device):
             done = self._written
             if self._settings.writes == "stable":
                 done, sync = self._flushed, WAITED
-        self._below(Request(request.op, request.offset, request.size, done, issuer, sync, request))
+        self._below(Request(request.op, request.offset, request.size, done, issuer, sync, request, request.trail))
         self._unplug()
 
     def _read(self, below: Request) -> None:
         """The device has read: the data go out."""
         request: Request = below.parent
+        if below.trail is not None:
+            request.trail = below.trail
         now, settings = self._engine._now, self._settings
         size: int = request.size
         ready = self._cpu.book(settings.request_s + size * settings.send_s_per_byte)
@@ -307,6 +321,8 @@ class NetworkFront(Device):
         self._port.reserve(now, now, self._settings.reply_bytes)
         if self._threads is not None:
             self._threads.leave(now)
+        if below.trail is not None:
+            below.parent.trail = waited(below.trail, FLUSH, now)
         self._finish(below.parent)
 
     def _keep(self, request: Request) -> None:
@@ -321,6 +337,7 @@ class NetworkFront(Device):
         return not self._memory_used or self._memory_used + request.size <= self._settings.memory_bytes
 
     def _take_in(self, request: Request) -> None:
+        self._waited(request, PAGE_CACHE)
         self._memory_used += request.size
         now = self._engine._now
         self._port.reserve(now, now, self._settings.reply_bytes)
@@ -337,6 +354,7 @@ class NetworkFront(Device):
 
     def _finish(self, request: Request) -> None:
         """The client has the reply, and may send what waits there."""
+        self._waited(request, NETWORK)
         if request.op == READ:
             self.reads += 1
         else:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from mypy_extensions import i64, mypyc_attr
 
 from ..core.request import CRYPT_THREADS, PARITY_THREADS, TRIM, WRITE, Call, Completion, Request
+from ..waits.trail import followed
 from .settings import QueueFacts, SchedulerSettings
 
 
@@ -56,6 +57,7 @@ class QueuedRequest(Request):
         self.sync = first.sync
         self.parent = None
         self.submitted = 0.0
+        self.trail = first.trail
         self.first = first
         self._merged: list[Request] | None = None
         self.arrived = self.made = now
@@ -70,6 +72,8 @@ class QueuedRequest(Request):
 
     def append(self, request: Request) -> None:
         """One more block I/O is part of it."""
+        if self.trail is None:
+            self.trail = request.trail
         if self._merged is None:
             self._merged = [request]
         else:
@@ -84,10 +88,14 @@ class QueuedRequest(Request):
 
     def complete_parts(self) -> None:
         """Tell that each block I/O is complete."""
-        first, merged = self.first, self._merged
+        first, merged, trail = self.first, self._merged, self.trail
+        if trail is not None and first.trail is not None:
+            first.trail = followed(first.trail, trail)
         first.completion.done(first)
         if merged is not None:
             for request in merged:
+                if trail is not None and request.trail is not None:
+                    request.trail = followed(request.trail, trail)
                 request.completion.done(request)
 
 
@@ -279,6 +287,8 @@ class _Parts(Completion):
         """One part is complete."""
         self._left -= 1
         if not self._left:
+            if request.trail is not None:
+                self._whole.trail = request.trail
             self._whole.complete()
 
 
@@ -291,7 +301,7 @@ def parts_of(request: Request, max_bytes: int) -> Iterator[Request]:
     offset, end = request.offset, request.offset + request.size
     while offset < end:
         size = min(max_bytes, end - offset)
-        yield Request(request.op, offset, size, done, request.issuer, request.sync)
+        yield Request(request.op, offset, size, done, request.issuer, request.sync, trail=request.trail)
         offset += size
 
 

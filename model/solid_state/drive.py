@@ -29,7 +29,8 @@ from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Completion, Request
 from ..links.link import Path
-from .drive_statistics import DriveStatistics
+from ..waits.causes import CPU
+from .drive_statistics import DriveStatistics, mark_command
 from .flash import CODEWORD, Flash
 from .map_cache import MapCache
 from .media import Media, ReadAhead, Stream
@@ -88,6 +89,7 @@ class SolidState(DriveStatistics):
         "_placement",
         "_plain",
         "_read_s",
+        "_ready_s",
         "_recent",
         "_safe_s",
         "_sector_mask",
@@ -145,6 +147,7 @@ class SolidState(DriveStatistics):
         self._most_at_once = max(spec.mapping_unit, spec.write_buffer // 2)
         self._waiting: deque[Request] = deque()
         self._finished = _Finished(self)
+        self._ready_s = 0.0  # when the last read had its data, and the last write its room
         self._outstanding = 0
         self._simple = driver is None and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
         self._plain = False
@@ -240,6 +243,8 @@ class SolidState(DriveStatistics):
             across = self._path.reserve(now, ready, CODEWORD)
             if across > at:
                 at = across
+        if request.trail is not None:
+            mark_command(request, now, begin, ready, at, False)
         engine.complete(request, self._finished, at)
 
     def flush(self, done: Callable[[], None]) -> None:
@@ -266,7 +271,9 @@ class SolidState(DriveStatistics):
     def _start(self, request: Request, now: float) -> None:
         """Work out when a command that the controller takes now is complete."""
         if self._driver is not None:
-            self._engine.complete(request, self._finished, self._driver.begin(request, now))
+            at = self._driver.begin(request, now)
+            request.mark(CPU, at)
+            self._engine.complete(request, self._finished, at)
             return
         begin = self._command_free
         self._command_free = begin = (begin if begin > now else now) + self._command_s
@@ -299,6 +306,9 @@ class SolidState(DriveStatistics):
                 self._buffer.discard(first, last)
                 self._translation.trim(first, last)
                 self._changed()
+        if request.trail is not None:
+            decoded, durable = begin + (self._write_s if op else self._read_s), request.sync == WRITE_THROUGH
+            mark_command(request, now, decoded, self._ready_s, at, durable)
         self._engine.complete(request, self._finished, at if at > now else now)
 
     def _make_safe(self, now: float, begin: float, fua: int) -> float:
@@ -342,6 +352,7 @@ class SolidState(DriveStatistics):
 
     def _send(self, now: float, begin: float, ready: float, size: int) -> float:
         """Transfer read data to the host, the last of which is there at `ready` (s); when the last byte is across."""
+        self._ready_s = ready
         duration = size * self._inverse_rate
         earliest = ready - duration + CODEWORD * self._inverse_rate
         if size > CODEWORD and earliest > begin:
@@ -369,7 +380,7 @@ class SolidState(DriveStatistics):
         """Take what fits the buffer at once; when the last byte is in it (s)."""
         shift, buffer = self._shift, self._buffer
         room = ((offset + size - 1 >> shift) - (offset >> shift) + 1) << shift
-        begin = buffer.admit(now, arrival, room)
+        self._ready_s = begin = buffer.admit(now, arrival, room)
         landed = self._down.book(now, begin, size * self._inverse_rate)
         if self._through:
             landed = max(landed, self._path.reserve(now, begin, size, True))

@@ -1,4 +1,4 @@
-"""What a solid-state drive counts, and the utilization of its parts."""
+"""What a solid-state drive counts, what its commands wait for, and the utilization of its parts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from ..core.discard import SECTOR
 from ..core.discard_limits import DiscardLimits
 from ..core.request import FLUSH, READ, WRITE, Request
 from ..statistics.usage import Usage
+from ..waits.causes import DRIVE_CACHE, DRIVE_QUEUE, ELECTRONICS, FLASH, LINK, SCHEDULER
+from ..waits.trail import waited
 from .flash import Flash
 from .spec import SolidStateSpec
 from .timeline import Timeline
@@ -193,3 +195,18 @@ class DriveStatistics(Device):
             )
             for part, busy_s, count in parts
         ]
+
+
+def mark_command(request: Request, now: float, decoded: float, ready: float, at: float, durable: bool) -> None:
+    """Note the way of a command that is started `now` and complete at `at` (s).
+
+    Its firmware is done at `decoded` (s). At `ready` (s) the flash has given the data of a read, or the buffer has room
+    for those of a write; a `durable` write is on flash at the end.
+    """
+    trail = request.trail
+    if trail is None:
+        return
+    trail = waited(waited(trail, SCHEDULER, request.submitted), DRIVE_QUEUE, now)
+    trail = waited(trail, ELECTRONICS, min(decoded, at))
+    trail = waited(trail, FLASH if request.op == READ else DRIVE_CACHE, min(ready, at))
+    request.trail = waited(trail, FLASH if durable else LINK, at)

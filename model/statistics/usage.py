@@ -164,21 +164,28 @@ def _limit(usages: list[Usage]) -> Limit | None:
     return Limit(tuple(tied), first.utilization >= SATURATED, _named(tied))
 
 
-def bottleneck(usages: Iterable[Usage]) -> str:
-    """The part that limits, in words.
+def bottleneck(usages: Iterable[Usage], longest_wait: str = "") -> str:
+    """The part that limits, or else what I/Os spend most of their time on, in words.
+
+    Parameters
+    ----------
+    usages
+        Of all parts.
+    longest_wait
+        What I/Os spend most of their time on; "" if that is not known.
 
     Returns
     -------
     str
-        What :func:`limit` finds. If even that is less than `SATURATED` busy, nothing limits but the latency of the
-        I/Os outstanding, and it says so.
+        What :func:`limit` finds. If even that is less than `SATURATED` busy, the latency of each I/O limits: its
+        largest part, and the part of the machine that is busiest.
     """
     found = limit(usages)
     if found is None:
         return "nothing was busy"
     if found.saturated:
         return found.words
-    return f"nothing is saturated: the latency of the I/Os outstanding sets the pace; busiest is {found.words}"
+    return f"{longest_wait or 'latency of one I/O after the other'}; busiest is {found.words}"
 
 
 def _named(tied: list[Usage]) -> str:

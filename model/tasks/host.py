@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, Final
 
+from ..core.engine import Engine
+from ..core.request import Request
+from ..waits.causes import CPU
 from .cpu import Cpu
 from .prices import FREE, NotedPrices, Prices
 from .task_plug import PlugLimits, TaskPlug
@@ -23,6 +27,8 @@ class SleepingThread:
     ----------
     sleeps
         For how many I/Os.
+    cause
+        What it sleeps for (:mod:`raidsim.model.waits.causes`).
     backlog
         What it submits when it is awake again, in order.
     plugged
@@ -30,12 +36,19 @@ class SleepingThread:
         slept merges with what follows (block/blk-core.c, blk_flush_plug; kernel/sched/core.c, sched_submit_work).
     """
 
-    __slots__ = ("backlog", "plugged", "sleeps")
+    __slots__ = ("backlog", "cause", "plugged", "sleeps")
 
     def __init__(self) -> None:
         self.sleeps = 0
+        self.cause = CPU
         self.plugged = False
         self.backlog: deque[Callable[[], None]] = deque()
+
+    def later(self, engine: Engine, request: Request, submit: Callable[[Request], None]) -> Callable[[], None]:
+        """What the backlog has of a request: to `submit` it, which has waited for what the thread sleeps for now."""
+        if request.trail is None:
+            return partial(submit, request)
+        return partial(_submitted_late, engine, request, submit, self.cause)
 
     def go_on(self) -> None:
         """Submit the backlog in order; what is left of an item over which the thread falls asleep comes first then."""
@@ -45,6 +58,11 @@ class SleepingThread:
             left = self.backlog = deque()
             item()
             left.extend(rest)
+
+
+def _submitted_late(engine: Engine, request: Request, submit: Callable[[Request], None], cause: int) -> None:
+    request.mark(cause, engine._now)
+    submit(request)
 
 
 GIVE_WAY_S: Final = 0.001

@@ -103,9 +103,10 @@ class SubmittingThreads(Wrapper):
         """The plug of the thread that issues `issuer`, or of the task that has plugged this queue."""
         return self._thread_plugs.get(issuer, self._task_plug if self._plugged else None)
 
-    def _fall_asleep(self, issuer: int) -> None:
+    def _fall_asleep(self, issuer: int, cause: int) -> None:
         thread = self._sleepers.setdefault(issuer, SleepingThread())
         thread.sleeps += 1
+        thread.cause = cause
         plug = self._open_plug(issuer)
         if plug is not None:
             plug.flush()

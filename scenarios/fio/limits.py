@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...model.statistics.usage import SATURATED, bottleneck, limit
 from ..running.base.looks import Look, look_at, usages_between
 from ..running.base.run import Run
+from ..running.base.waits import longest_wait
 from .report import Ran
 
 _FEW = 100
@@ -53,7 +54,7 @@ class GroupLimits:
         if bound and (busiest is None or not busiest.saturated):
             names = ", ".join(dict.fromkeys(bound))
             return f"the thread of {names}, which never waits for an I/O: one core does no more"
-        return bottleneck(usages)
+        return bottleneck(usages, longest_wait([each.statistics.waits for each in jobs]))
 
 
 def _is_bound(ran: Ran) -> bool:

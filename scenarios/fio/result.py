@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ...model.core.exact_sums import sum_in_order
 from ...model.fio.statistics import FioCompletions, bucket_of, bucket_value
 from ...model.programs.operation import Operation
+from ...model.waits.trail import IoWaits
 
 __all__ = [
     "BATCH_LEVELS",
@@ -318,6 +319,8 @@ class FioRun:
         When, in seconds of Unix time. The model starts at 0 unless told.
     limits
         What limits the run ("disks: 98 % busy"), one sentence.
+    waits
+        What the I/Os of each job past the page cache spent their time on.
     notes
         What was assumed, left out or cut.
     version
@@ -330,5 +333,6 @@ class FioRun:
     threads: tuple[ThreadRecord, ...] = ()
     started: float = 0.0
     limits: str = ""
+    waits: tuple[IoWaits, ...] = ()
     notes: tuple[str, ...] = ()
     version: str = FIO_VERSION

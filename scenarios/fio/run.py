@@ -283,6 +283,7 @@ def run_fio(
         global_options=_global_options(sections),
         threads=thread_records(ran, run.operations),
         limits=run.limits.words(ran),
+        waits=tuple(each.statistics.waits for each in ran),
         notes=(
             *names.notes,
             *notes_on(sections),

@@ -15,6 +15,7 @@ from ..fio.run import FioOptions, run_fio
 from ..machine.observer import Observer
 from .base.prediction import Prediction
 from .base.run import PERCENTILES, Run
+from .base.waits import waits_of
 from .summary import PERCENTILE_FIGURES, prediction_of
 
 _NS = 1e-9
@@ -52,11 +53,13 @@ def fio_prediction(
     iops = {op: sum_in_order(each.ios_per_second for each in of) for op, of in sides.items() if _ios(of)}
     rate = sum_in_order(each.bytes_per_second for job in found.jobs for each in job.directions.values())
     figures = {"rate": rate, "seconds": run.span, "iops": sum_in_order(iops.values())}
+    latencies = {op: _latencies([each.clat for each in of]) for op, of in sides.items() if _ios(of)}
     prediction = prediction_of(run, run.span, rate, figures | dict(_figures(found)))
     return replace(
         prediction,
         iops=iops,
-        latencies={op: _latencies([each.clat for each in of]) for op, of in sides.items() if _ios(of)},
+        latencies=latencies,
+        waits=waits_of(found.waits, {op: each["mean_s"] for op, each in latencies.items()}),
         bottleneck=found.limits or prediction.bottleneck,
         reports={"fio": normal_text(found)},
         notes=found.notes,

@@ -8,7 +8,7 @@ measurement, and the same random numbers. The day weighs each phase by how long 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from .base.prediction import LatencyBins, Prediction, RebuildProgress
 from .base.run import PERCENTILES, Run
+from .base.waits import WaitTimes
 from .base.wear import wear_of_day
 from .summary import latency_figures
 
@@ -127,6 +128,7 @@ def _day(parts: Sequence[_Part]) -> Prediction:
         usages=_usages(parts, shares, measured_s),
         bottleneck=f"{busiest.prediction.bottleneck}, during {busiest.name}",
         latencies=latencies,
+        waits=_waits(parts, latencies),
         member_ios=sum(each.member_ios for each in predictions),
         rebuilds=_rebuilds(parts, shares),
         events=sum(each.events for each in predictions),
@@ -170,6 +172,7 @@ def _load_of_day(day: Prediction, parts: Sequence[_Part]) -> Prediction:
         saturated=any(part.prediction.saturated for part in parts),
         offered_iops=_offered(parts, shares),
         latency_bins={},
+        waits=_waits(parts, latencies),
         rebuilds=(),
         wear=(),
         phases={},
@@ -222,6 +225,22 @@ def _latencies(parts: Sequence[_Part], op: str) -> dict[str, float]:
             for percent in PERCENTILES
         },
     }
+
+
+def _waits(parts: Sequence[_Part], latencies: Mapping[str, Mapping[str, float]]) -> dict[str, WaitTimes]:
+    """What the mean latencies of the day are made of."""
+    found = {}
+    for op, values in latencies.items():
+        sums: dict[str, float] = {}
+        for part in parts:
+            times = part.times * part.prediction.latencies.get(op, {}).get("n", 0.0)
+            for cause, seconds in part.prediction.waits.get(op, {}).items():
+                sums[cause] = sums.get(cause, 0.0) + times * seconds
+        total = math.fsum(sums.values())
+        if total:
+            ranked = sorted(sums.items(), key=lambda each: -each[1])
+            found[op] = {cause: values["mean_s"] * seconds / total for cause, seconds in ranked}
+    return found
 
 
 def _bins(parts: Sequence[_Part], op: str) -> LatencyBins:

@@ -20,6 +20,7 @@ from .base.prediction import Prediction
 from .base.run import Run, latency_summary
 from .base.sample import Sample
 from .base.slow_stores import SlowStores
+from .base.waits import waits_of
 from .full_load import kept_busy
 from .load_run import until_known
 from .load_windows import LOOK_S, LoadWindows
@@ -182,6 +183,8 @@ class SeveralLoadsRun(Run):
             merged["read"].merge(job.read_latency)
             merged["write"].merge(job.write_latency)
         latencies = {op: latency_summary(each) for op, each in merged.items() if each.count}
+        jobs = self.machine.loads_by_name[load.name]
+        waits = waits_of([job.waits for job in jobs], {op: each["mean_s"] for op, each in latencies.items()})
         saturated = self._saturated(load.name)
         drift = None if self._steady is not None or saturated else windows.drift()
         sure = drift is None and self.precision_reached != math.inf
@@ -198,6 +201,7 @@ class SeveralLoadsRun(Run):
             offered_iops=load.offered_iops,
             drift=drift,
             latency_bins={},
+            waits=waits,
             rebuilds=(),
             wear=(),
             loads={},

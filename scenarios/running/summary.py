@@ -11,6 +11,7 @@ from ...model.tasks.prices import NotedPrices
 from ..machine.drives import is_solid_state
 from .base.prediction import DriveActivity, Prediction
 from .base.run import Run, drive_usage
+from .base.waits import longest_wait
 from .base.wear import wear
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: Mapping[str, f
         rate=rate,
         iops=iops,
         usages=usages,
-        bottleneck=bottleneck(usages),
+        bottleneck=bottleneck(usages, longest_wait(run.issued())),
         latencies=latencies,
         latency_bins=run.latency_bins(),
         member_ios=sum(disk.reads + disk.writes for disk in machine.disks.values()),
@@ -45,6 +46,7 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: Mapping[str, f
         scale=machine.scale,
         wear=wear(machine.disks.values(), run.span),
         prices_read=prices_read(machine.price_lists),
+        waits=run.waits(),
         drives=tuple(drive_activity(disk, machine.queues.get(name), run.span) for name, disk in machine.disks.items()),
     )
 

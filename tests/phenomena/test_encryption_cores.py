@@ -66,7 +66,7 @@ def test_large_reads_are_not_limited_by_the_pool() -> None:
 
 
 def test_the_thread_of_cryptoloop_is_named() -> None:
-    """Protects "nothing is saturated" from being said while the one thread of a device has no time left."""
+    """Protects the latency of I/Os from being said to limit while the one thread of a device has no time left."""
     crypt = "kind: cryptoloop, rate: 1GB/s, source: made up"
     found = simulate(scenario(crypt, f"{SMALL}, read_share: 100%", kernel="linux-2.4.26"))
     assert named(found).startswith("thread secret")

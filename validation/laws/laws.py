@@ -10,6 +10,7 @@ LAWS: dict[str, Law] = {
     law.name: law
     for law in (
         little.LITTLE,
+        little.WAITS,
         bounds.INTERFACE,
         bounds.LINKS,
         bounds.MEDIA,

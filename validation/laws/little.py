@@ -1,4 +1,7 @@
-"""Little's law (J. D. C. Little, Operations Research 9, 1961): population = throughput x response time."""
+"""Little's law (J. D. C. Little, Operations Research 9, 1961): population = throughput x response time.
+
+And what a response time is made of: waits and services that add up to it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from .trial import Trial
 TOLERANCE = 0.03
 MOST_EDGE = 0.15
 """Share of the measurement that its longest I/O takes, up to which the ends say little."""
+NANOSECOND = 1e-9
+"""How far (s) the parts of a response time may be off in sum: what a latency is counted in."""
 
 
 def _applies(trial: Trial) -> bool:
@@ -53,4 +58,30 @@ LITTLE = Law(
     "the population there and not in the latencies",
     _check,
     _applies,
+)
+
+
+def _accounted(trial: Trial) -> bool:
+    return bool(trial.outcome.prediction.waits)
+
+
+def _parts(trial: Trial) -> Iterator[Violation]:
+    outcome = trial.outcome
+    for load in outcome.run.machine.loads:
+        for op, waits in (("read", load.waits.reads), ("write", load.waits.writes)):
+            if waits.off_s > NANOSECOND:
+                yield Violation("io", f"a {op} of {load.name} is off by {waits.off_s:.3g} s", "within a nanosecond")
+    for op, times in outcome.prediction.waits.items():
+        mean_s = outcome.prediction.latencies[op]["mean_s"]
+        if abs(sum_in_order(times.values()) - mean_s) > NANOSECOND:
+            yield Violation("mean", f"{op}s wait {sum_in_order(times.values()):.9g} s", f"their mean, {mean_s:.9g} s")
+
+
+WAITS = Law(
+    "waits",
+    "The waits and services of an I/O add up to its response time.",
+    "loads of direct I/O",
+    "a nanosecond, which is what latencies are counted in",
+    _parts,
+    _accounted,
 )

@@ -19,7 +19,7 @@ from .trial import Trial
 BUSY = 0.9
 """Least utilization of a part that is named as the bottleneck."""
 GAIN = 1.05
-"""Throughput with four times the I/Os outstanding over that without, at least, where nothing is saturated."""
+"""Throughput with four times the I/Os outstanding over that without, at least, where no part is said to limit."""
 HALF = 0.35
 """Least utilization at half the throughput over that at the full one. Half is 0.5; disks serve what waits in a queue in
 a better order, so that an I/O takes longer at half the load and less is never right."""
@@ -72,7 +72,7 @@ def _unsaturated(trial: Trial) -> Iterator[Violation]:
     if rate.half_width < (GAIN - 1) * rate.mean and most.mean < GAIN * rate.mean:
         yield Violation(
             "unsaturated",
-            f"nothing is saturated at {outcome.iops:,.4g} IOPS ({outcome.prediction.bottleneck})",
+            f"no part limits at {outcome.iops:,.4g} IOPS ({outcome.prediction.bottleneck})",
             f"a part is named: four times the I/Os outstanding give {more.outcome.iops:,.4g} IOPS",
         )
 
@@ -158,9 +158,9 @@ BOTTLENECK = Law(
 )
 UNSATURATED = Law(
     "unsaturated",
-    "Nothing is saturated only if more I/Os outstanding raise the throughput.",
-    "loads with a depth of which the output says that nothing is saturated, and whose throughput is known to 5 %",
-    "5 %: four times the I/Os outstanding give a multiple where really nothing is saturated",
+    "The latency of I/Os limits, and no part, only if more of them outstanding raise the throughput.",
+    "loads with a depth for which no part is said to limit, and whose throughput is known to 5 %",
+    "5 %: four times the I/Os outstanding give a multiple where really no part limits",
     _unsaturated,
     _closed,
     runs=1,

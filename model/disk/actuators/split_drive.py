@@ -101,7 +101,8 @@ class SplitDrive(Device):
     def _send(self, request: Request, number: int, offset: int, end: int, done: Completion) -> None:
         """Send the part of a request from `offset` to `end` to an actuator."""
         start = offset - number * self._each
-        self.parts[number].submit(Request(request.op, start, end - offset, done, request.issuer, request.sync, request))
+        part = Request(request.op, start, end - offset, done, request.issuer, request.sync, request, request.trail)
+        self.parts[number].submit(part)
 
     def flush(self, done: Callable[[], None]) -> None:
         """Write all cached data to the platters, then call `done`."""

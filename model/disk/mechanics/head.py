@@ -32,6 +32,8 @@ class Head:
     ----------
     seek_s, rotation_s, transfer_s
         Time (s) the arm moved, the head waited for the platter, and requested data passed under it.
+    moved_s, arrived_s, sector_s
+        When the arm began its last move and was there, and when the sector had come round (s).
     """
 
     __slots__ = (
@@ -46,8 +48,11 @@ class Head:
         "_revolution_s",
         "_rows",
         "_switch_s",
+        "arrived_s",
         "geometry",
+        "moved_s",
         "rotation_s",
+        "sector_s",
         "seek_s",
         "seeks",
         "transfer_s",
@@ -70,6 +75,7 @@ class Head:
         self.seek_s = 0.0
         self.rotation_s = 0.0
         self.transfer_s = 0.0
+        self.moved_s = self.arrived_s = self.sector_s = 0.0
 
     def booked(self, now: float) -> float:
         """Time (s) of the work that is worked out already but lies after `now` (s)."""
@@ -99,6 +105,7 @@ class Head:
         self.seek_s += seek
         self.rotation_s += wait
         self._arm = cylinder
+        self.moved_s, self.arrived_s, self.sector_s = start, start + seek, arrived + wait
         return arrived + wait
 
     def _switched(self, offset: int, seek: float, table: SeekTimes) -> float:

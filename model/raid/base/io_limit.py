@@ -131,7 +131,7 @@ class BioSplit(Wrapper):
         if metadata is not None:
             metadata.begin_call(request.issuer)
         offset, size = pieces[0]
-        first = Request(request.op, offset, size, done, request.issuer, request.sync)
+        first = Request(request.op, offset, size, done, request.issuer, request.sync, trail=request.trail)
         self.device.submit(first)
         request.submitted = first.submitted
         self._send(request, iter(pieces[1:]), done, metadata)
@@ -156,7 +156,7 @@ class BioSplit(Wrapper):
                 if metadata is not None:
                     metadata.end_call(issuer)
                 return
-            self.device.submit(Request(request.op, piece[0], piece[1], done, issuer, request.sync))
+            self.device.submit(Request(request.op, piece[0], piece[1], done, issuer, request.sync, trail=request.trail))
 
     def _pieces(self, request: Request) -> list[tuple[int, int]]:
         """(offset, size) of the pieces in their order."""

@@ -18,6 +18,7 @@ from ...core.engine import Engine
 from ...core.request import READ, Request
 from ...tasks.host import Host
 from ...tasks.lock import Lock
+from ...waits.causes import ARRAY_LOCK
 
 Taken = tuple[Lock, float, int]
 """A lock, the time (s) that its holder computes, and the cache lines that move to it."""
@@ -118,7 +119,7 @@ class LockedArray(Wrapper):
 
     def _spun(self, request: Request, core: int, came: float, _: Any) -> None:
         """The core has had the locks for a request that came at `came` (s), and turns to those behind it."""
-        self.device.submit(request)
+        self._pass_on(request)
         request.submitted = came
         behind = self._behind.get(core)
         if behind is None:
@@ -131,6 +132,11 @@ class LockedArray(Wrapper):
                 self._host.cpu.spend(at - now, core)
                 self._spin(request, core, came, at)
                 return
-            self.device.submit(request)
+            self._pass_on(request)
             request.submitted = came
         del self._behind[core]
+
+    def _pass_on(self, request: Request) -> None:
+        """Submit a request whose thread has waited for the locks."""
+        request.mark(ARRAY_LOCK, self._engine._now)
+        self.device.submit(request)

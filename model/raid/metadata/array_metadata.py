@@ -12,6 +12,7 @@ from typing import Any
 
 from ...core.engine import Engine
 from ...core.request import Call, Request
+from ...waits.causes import SUPERBLOCK
 from .bitmap import SAFE_MODE_DELAY_S, WriteIntentBitmap
 from .bitmap_waits import BitmapWaits, RowWaits, ThreadWaits
 from .superblock import DATA_OFFSET_SECTORS, VERSION_1_2, MemberMetadata, Redundant, Superblock
@@ -210,6 +211,7 @@ class ArrayMetadata:
             if self._plugged and self._waits is not None:  # the task that slept is still in its plug
                 self._waits.plug()
             for request, write in waiting:
+                request.mark(SUPERBLOCK, self._engine._now)
                 self._marked(request, write)
             self._array.unplug()
         self._tell()

@@ -29,6 +29,7 @@ from ...core.engine import Engine
 from ...core.errors import ModelError
 from ...core.request import WRITE, Request
 from ...tasks.host import Host, SleepingThread
+from ...waits.causes import BITMAP
 from .bitmap import WriteIntentBitmap
 from .superblock import Redundant
 
@@ -102,7 +103,11 @@ class ThreadWaits(BitmapWaits):
     def start(self, request: Request, low: int, high: int, write: Callable[[Request], None]) -> None:
         """See :meth:`BitmapWaits.start`."""
         self._bitmap.mark(low, high)
-        self.hold(partial(write, request))
+        self.hold(partial(self._go_on, request, write))
+
+    def _go_on(self, request: Request, write: Callable[[Request], None]) -> None:
+        request.mark(BITMAP, self._bitmap._engine._now)
+        write(request)
 
     def hold(self, go: Callable[[], None]) -> None:
         """Call `go` when the bits that are set now are on the members and the thread is awake."""
@@ -180,7 +185,8 @@ class TaskWaits(ThreadWaits):
         """See :meth:`BitmapWaits.start`."""
         thread = self._sleepers.get(request.issuer)
         if thread is not None and thread.sleeps:
-            thread.backlog.append(partial(self.start, request, low, high, write))
+            start = partial(self._start_late, low, high, write)
+            thread.backlog.append(thread.later(self._engine, request, start))
         elif request.issuer == self._call:
             self._bitmap.mark(low, high)
             self._pieces.append((request, write))
@@ -192,6 +198,9 @@ class TaskWaits(ThreadWaits):
             self._submit_held([(request, write)])
         else:
             super().start(request, low, high, write)
+
+    def _start_late(self, low: int, high: int, write: Callable[[Request], None], request: Request) -> None:
+        self.start(request, low, high, write)
 
     def _plugs_call(self, issuer: int) -> bool:
         """Whether the kernel has plugged the call in which the task `issuer` writes."""
@@ -232,7 +241,9 @@ class TaskWaits(ThreadWaits):
                 write(request)
             return
         issuer = held[-1][0].issuer
-        self._sleepers.setdefault(issuer, SleepingThread()).sleeps += 1
+        thread = self._sleepers.setdefault(issuer, SleepingThread())
+        thread.sleeps += 1
+        thread.cause = BITMAP
         self._sleeping += 1
         plug = self._host.thread_plugs.get(issuer)
         if plug is not None:
@@ -253,7 +264,7 @@ class TaskWaits(ThreadWaits):
         self._sleeping -= 1
         thread = self._sleepers[issuer]
         thread.sleeps -= 1
-        after, thread.backlog = thread.backlog, deque(partial(write, request) for request, write in held)
+        after, thread.backlog = thread.backlog, deque(partial(self._go_on, request, write) for request, write in held)
         self._array.plug()
         thread.go_on()
         self._array.unplug()

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from ...core.engine import Engine
 from ...core.request import READ, Request
+from ...waits.causes import BARRIER
 
 WAITS: Final = -1
 """The ticket of a request that has to wait; the barrier serves it again when it may go."""
@@ -77,6 +78,7 @@ class ResyncBarrier:
         requests = list(waiting)
         waiting.clear()
         for request in requests:
+            request.mark(BARRIER, self._engine._now)
             self._serve(request)
         if requests:
             self._unplug()

@@ -37,6 +37,8 @@ class _Parts(Completion):
         self._balance.ended(request.parent, request.offset + request.size)
         self._left -= 1
         if not self._left:
+            if request.trail is not None:
+                self._request.trail = request.trail
             self._request.complete()
             self._barrier.leave(self._ticket)
 
@@ -144,7 +146,8 @@ class MirrorArray(ServedMirrors):
 
         for slot, offset, size in parts:
             balance.started(slot, request)
-            self._members[slot].submit(Request(READ, offset, size, done, request.issuer, request.sync, slot))
+            part = Request(READ, offset, size, done, request.issuer, request.sync, slot, request.trail)
+            self._members[slot].submit(part)
 
     def _write(self, request: Request) -> None:
         barrier = self._barrier
@@ -162,7 +165,8 @@ class MirrorArray(ServedMirrors):
             self._charge(self.prices.clone_s * len(slots) * clones, request.issuer)
         for slot in slots:
             balance.started(slot, request)
-            self._members[slot].submit(Request(WRITE, request.offset, request.size, done, request.issuer, sync, slot))
+            copy = Request(WRITE, request.offset, request.size, done, request.issuer, sync, slot, request.trail)
+            self._members[slot].submit(copy)
 
     @property
     def discard_limits(self) -> DiscardLimits:

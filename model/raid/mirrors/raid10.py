@@ -156,7 +156,7 @@ class Raid10Array(ServedMirrors):
             readable = self._readable(places)
             candidates = [slot for slot, _ in readable]
             offsets = [at for _, at in readable]
-            piece = Request(READ, logical, size, done, request.issuer, request.sync)
+            piece = Request(READ, logical, size, done, request.issuer, request.sync, trail=request.trail)
             slot = balance.choose(piece, candidates, offsets)
             balance.started(slot, piece)
             piece.parent, piece.offset = slot, offsets[candidates.index(slot)]
@@ -195,7 +195,7 @@ class Raid10Array(ServedMirrors):
                 plug()
         for slot, offset, size in written:
             balance.started(slot, request)
-            self._members[slot].submit(Request(WRITE, offset, size, done, request.issuer, sync, slot))
+            self._members[slot].submit(Request(WRITE, offset, size, done, request.issuer, sync, slot, request.trail))
         if plugs:
             for _, unplug in self._mergeable:
                 unplug()
@@ -220,7 +220,7 @@ class Raid10Array(ServedMirrors):
         offsets = [start + down for start in layout.starts[index]]
         slots = layout.slots[index]
         done = part_done(request, 1, ticket, self._barrier, balance)
-        piece = Request(READ, request.offset, request.size, done, request.issuer, request.sync)
+        piece = Request(READ, request.offset, request.size, done, request.issuer, request.sync, trail=request.trail)
         slot = balance.choose(piece, slots, offsets)
         balance.started(slot, piece)
         number = 0
@@ -247,7 +247,7 @@ class Raid10Array(ServedMirrors):
             slot = slots[number]
             balance.started(slot, request)
             self._members[slot].submit(
-                Request(WRITE, starts[number] + down, request.size, done, request.issuer, sync, slot)
+                Request(WRITE, starts[number] + down, request.size, done, request.issuer, sync, slot, request.trail)
             )
         if plugs:
             for _, unplug in self._mergeable:

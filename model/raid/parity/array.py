@@ -20,6 +20,7 @@ from ...core.request import READ, Request
 from ...layouts.layout import Layout
 from ...layouts.parity import ParityLayout
 from ...tasks.host import Host
+from ...waits.causes import STRIPE
 from ..base.array import Array
 from ..base.metadata import Metadata
 from ..metadata.bitmap import WriteIntentBitmap
@@ -294,7 +295,8 @@ class ParityArray(Array):
                     request.submitted = self._engine._now
                     self.reads += 1
                     self.member_reads += 1
-                    read = Request(READ, row * chunk_bytes + low, size, FORWARD, request.issuer, True, request)
+                    offset, issuer, trail = row * chunk_bytes + low, request.issuer, request.trail
+                    read = Request(READ, offset, size, FORWARD, issuer, True, request, trail)
                     self._members[self._slots[place]].submit(read)
                     return
                 if self._small_writer is not None:
@@ -331,7 +333,8 @@ class ParityArray(Array):
             self.member_reads += len(pieces)
             over = Parts(len(pieces), request)
             for row, index, low, high in pieces:
-                read = Request(READ, row * self._chunk_bytes + low, high - low, over, request.issuer)
+                offset, issuer = row * self._chunk_bytes + low, request.issuer
+                read = Request(READ, offset, high - low, over, issuer, trail=request.trail)
                 self._members[self._row(row).data[index]].submit(read)
             return
         if self._row_locks is not None:
@@ -359,7 +362,7 @@ class ParityArray(Array):
         for piece in pieces:
             size = piece[3] - piece[2]
             done = partial(self._piece_over, over, piece)
-            locks.add(Request(request.op, at, size, done, request.issuer, request.sync), piece)
+            locks.add(Request(request.op, at, size, done, request.issuer, request.sync, trail=request.trail), piece)
             at += size
 
     def _piece_over(self, over: Parts, piece: Piece, part: Request) -> None:
@@ -368,6 +371,7 @@ class ParityArray(Array):
             self._row_locks.unlock(piece)
 
     def _start_piece(self, request: Request, piece: Piece) -> None:
+        request.mark(STRIPE, self._engine._now)
         if request.op == READ:
             self._reader.read(request, [piece])
             return

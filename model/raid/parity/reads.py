@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from mypy_extensions import i64
+
 from ...core.device import Device
 from ...core.join import FORWARD, Join, Parts
 from ...core.request import READ, Request
 from ...layouts.parity import ParityLayout
+from ...waits.causes import BITMAP, MD_THREAD, MEMBER_READS, STRIPE_HEAD
 from ..base.array import Array
 from ..parity_6_1.thread import STRIPE_BATCH, ParityThread
 from ..parity_6_1.workers import ParityWorkers
@@ -51,9 +54,11 @@ class _WholeRead:
         self._done = done
 
     def start(self) -> None:
+        self._reader.waited(self._request, STRIPE_HEAD)
         self._reader.read_part(self._row, self._slot, self._low, self._high, self._request, self._arrived)
 
     def _arrived(self, _: object = None) -> None:
+        self._reader.waited(self._request, MEMBER_READS)
         self._reader.copy_out(self._row, self._high - self._low)
         self._done()
 
@@ -144,7 +149,7 @@ class RowReader:
         for row, index, low, high in pieces:
             slot = self._layout.row(row).data[index]
             if self._md_thread is not None:
-                self._read_in_passes(self._md_thread, row, slot, low, high, join)
+                self._read_in_passes(self._md_thread, row, slot, low, high, request, join)
             elif array.failed:
                 self._read_degraded(row, slot, low, high, request, join)
             elif self._turns is not None:
@@ -168,17 +173,24 @@ class RowReader:
         if len(pieces) == 1:
             row, index, low, high = pieces[0]
             slot = self._layout.row(row).data[index]
-            self._members[slot].submit(
-                Request(READ, row * chunk_bytes + low, high - low, FORWARD, issuer, sync, request)
-            )
+            offset, trail = row * chunk_bytes + low, request.trail
+            self._members[slot].submit(Request(READ, offset, high - low, FORWARD, issuer, sync, request, trail))
             return
         join = Parts(len(pieces), request)
         for row, index, low, high in pieces:
             slot = self._layout.row(row).data[index]
-            self._members[slot].submit(Request(READ, row * chunk_bytes + low, high - low, join, issuer, sync))
+            read = Request(READ, row * chunk_bytes + low, high - low, join, issuer, sync, trail=request.trail)
+            self._members[slot].submit(read)
 
     def _read_in_passes(
-        self, thread: ParityThread | ParityWorkers, row: int, slot: int, low: int, high: int, done: Callable[[], None]
+        self,
+        thread: ParityThread | ParityWorkers,
+        row: int,
+        slot: int,
+        low: int,
+        high: int,
+        request: Request,
+        done: Callable[[], None],
     ) -> None:
         """Through the stripe cache by md's thread: whole heads are read, then what was asked for is copied out.
 
@@ -197,6 +209,8 @@ class RowReader:
         turns = self._in_turn(thread, row, first, last)
 
         def fetch(added: int) -> float:
+            request.mark(BITMAP, thread.slept_until)
+            self.waited(request, MD_THREAD)
             handled = self._handle(row, first, last, added)
             lost = slot in self.unreadable
             missing = blocks.missing(row, slot, self.sources(row, slot) if lost else [slot], first, last)
@@ -222,6 +236,7 @@ class RowReader:
             return handled * prices.stripe_s + (count - len(missing)) * prices.bio_s
 
         def fill(arrived: int, fresh: int, computed: bool) -> float:
+            self.waited(request, MEMBER_READS)
             handled = self._handle(row, first, last, arrived)
             thread.heads += handled
             thread.then(partial(over, self._passes if handled else arrived + 1, fresh))
@@ -233,6 +248,7 @@ class RowReader:
             return seconds
 
         def over(filled: int, fresh: int) -> None:
+            self.waited(request, MD_THREAD)
             if fresh and self._handle(row, first, last, filled):
                 thread.finishes(fresh)
             cache.release(row, low, high)
@@ -241,7 +257,15 @@ class RowReader:
                 self._in_hand = row, max(turns[-1][0], turns[-1][1] - batch), turns[-1][1], thread.passes
             done()
 
-        self._acquire(row, low, high, lambda: thread.add(partial(fetch, self._passes)))
+        def acquired() -> None:
+            self.waited(request, STRIPE_HEAD)
+            thread.add(partial(fetch, self._passes))
+
+        self._acquire(row, low, high, acquired)
+
+    def waited(self, request: Request, cause: i64) -> None:
+        """A read has waited for `cause` until now."""
+        request.mark(cause, self._array._engine._now)
 
     def _handle(self, row: int, first: int, last: int, since: int) -> int:
         """The thread handles the heads of bytes [first, last): how many are left that no later pass than `since` did.
@@ -295,8 +319,11 @@ class RowReader:
         left = high - low
 
         def begin(start: int, end: int) -> None:
+            self.waited(request, STRIPE_HEAD)
+
             def arrived(_: object = None) -> None:
                 nonlocal left
+                self.waited(request, MEMBER_READS)
                 self.copy_out(row, end - start)
                 left -= end - start
                 if not left:
@@ -323,11 +350,13 @@ class RowReader:
         self, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]
     ) -> None:
         def finished() -> None:
+            self.waited(request, MEMBER_READS)
             self._charge(high - low, True)
             self._cache.release(row)
             done()
 
         def computed() -> None:
+            self.waited(request, MEMBER_READS)
             size = high - low
             prices = self._array.prices
             heads = -(-size // self._head_bytes)
@@ -335,6 +364,7 @@ class RowReader:
             self._daemon.compute(seconds, finished)
 
         def start() -> None:
+            self.waited(request, STRIPE_HEAD)
             if slot not in self.unreadable:
                 self._fetch(row, slot, low, high, request.issuer, finished)
                 return

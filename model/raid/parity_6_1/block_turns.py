@@ -27,6 +27,8 @@ class _Whole(Completion):
     def done(self, request: Request) -> None:
         self._left -= request.size
         if not self._left:
+            if request.trail is not None:
+                self._request.trail = request.trail
             self._request.complete()
 
 
@@ -72,7 +74,8 @@ class BlockTurns:
             while self._next < len(self._members):
                 slot, request, whole = self._members[self._next]
                 self._next += 1
-                block = Request(request.op, request.offset + self._at, self._size, whole, request.issuer, request.sync)
+                at, sync, trail = request.offset + self._at, request.sync, request.trail
+                block = Request(request.op, at, self._size, whole, request.issuer, sync, trail=trail)
                 if self._submit(slot, block):
                     self._blocked = True
                     return False

@@ -20,8 +20,11 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
 
+from mypy_extensions import i64
+
 from ...core.request import ASYNC, READ, WAITED, WRITE, WRITE_THROUGH, Request
 from ...layouts.parity import ParityLayout
+from ...waits.causes import BITMAP, JOURNAL, MD_THREAD, PARITY_TURN, PREREAD, STRIPE, STRIPE_HEAD
 from ..base.array import Array
 from ..metadata.bitmap_waits import RowWaits
 from ..metadata.journal import Journal
@@ -31,7 +34,7 @@ from ..stripes.settings import ParitySettings
 from ..stripes.write_plan import WritePlan
 from .bitmap_list import BitmapList
 from .plan_cache import RunPlans
-from .stripe_head_run import Flight, Piece, StripeHeadRun, cover, numbers
+from .stripe_head_run import Flight, Piece, StripeHeadRun, all_followed, all_waited, any_accounted, cover, numbers
 from .thread import STRIPE_BATCH, ParityThread
 from .workers import ParityWorkers
 
@@ -205,7 +208,9 @@ class StripeHandler:
         start = (row * self._layout.data_members + index) * self._chunk_bytes
         first, last = (start + low - owner.request.offset) // head, -(-(start + high - owner.request.offset) // head)
         slot = self._layout.row(row).data[index]
-        return Piece(row, low, high, owner, (last - first) * (first + last + 1) // 2, slot)
+        piece = Piece(row, low, high, owner, (last - first) * (first + last + 1) // 2, slot)
+        piece.mark(STRIPE_HEAD, self._array._engine._now)
+        return piece
 
     def _add(self, row: int, index: int, low: int, high: int, piece: Piece) -> None:
         """Put new data into heads that are taken, in whole blocks and parts of them."""
@@ -310,6 +315,7 @@ class StripeHandler:
                 for run in self._rows.get(row, ()):
                     if run.full | run.partial:
                         run.active = run.queued = True
+                        self._waited(run.pieces, PARITY_TURN)
             ready.update(self._delayed)
             self._delayed.clear()
         if self._journal is not None:
@@ -359,6 +365,17 @@ class StripeHandler:
             return self._read_up(run, plan)
         return 0.0 if run.writing else self._write(run, plan)
 
+    def _thread_came(self, pieces: list[Piece]) -> None:
+        """These have waited for md's thread, which may have slept until the bitmap was written."""
+        if any_accounted(pieces):
+            all_waited(pieces, BITMAP, self._md_thread.slept_until)
+            all_waited(pieces, MD_THREAD, self._array._engine._now)
+
+    def _waited(self, pieces: list[Piece], cause: i64) -> None:
+        """These have waited for `cause` until now."""
+        if any_accounted(pieces):
+            all_waited(pieces, cause, self._array._engine._now)
+
     def _heads(self, run: StripeHeadRun) -> int:
         return (run.high - run.low) // self._head_bytes
 
@@ -367,6 +384,7 @@ class StripeHandler:
 
     def _read_up(self, run: StripeHeadRun, plan: WritePlan) -> float:
         run.reading = True
+        self._thread_came(run.pieces)
         self.prereading += 1
         count = len(plan.reads)
         self.parity_reads += count
@@ -389,6 +407,7 @@ class StripeHandler:
                 run.reading = False
                 run.queued = True
                 run.known |= bits
+                self._waited(run.pieces, PREREAD)
         self._ready[flight.row] = None
         self._wake()
 
@@ -407,6 +426,7 @@ class StripeHandler:
         parities = (members.p,) if members.q is None else (members.p, members.q)
         flight = Flight(run, plan.writes, run.take(), self._has_written, parities, self._has_written_part)
         flight.full = plan.mode == "full"
+        self._thread_came(flight.pieces)
         steps, host = sum([piece.steps for piece in flight.pieces]), self._array.host
         for piece in flight.pieces:
             piece.steps = 0
@@ -428,6 +448,7 @@ class StripeHandler:
     def _logged(self, flight: Flight, ticket: int, sync: int) -> None:
         """Data and parity are safe in the journal, so the members may be written."""
         flight.ticket = ticket
+        self._waited(flight.pieces, JOURNAL)
         heads = self._heads_of(flight)
         self._md_thread.add(partial(self._send_writes, flight, sync, heads), heads)
 
@@ -438,10 +459,12 @@ class StripeHandler:
         bio = size if sync != WRITE_THROUGH else self._head_bytes
         flight.expect(size // bio)
         thread, done = self._md_thread, flight
+        self._thread_came(flight.pieces)
+        flight.trail = next((piece.trail for piece in flight.pieces if piece.trail is not None), None)
         self._array.member_writes += len(flight.slots) * (size // bio)
         for start in range(offset, offset + size, bio):
             for slot in flight.slots:
-                thread.send(slot, Request(WRITE, start, bio, done, thread.issuer, sync, slot))
+                thread.send(slot, Request(WRITE, start, bio, done, thread.issuer, sync, slot, flight.trail))
         self._md_thread.heads += passes
         prices = self._array.prices
         merged = size // self._head_bytes - size // bio
@@ -449,6 +472,7 @@ class StripeHandler:
 
     def _has_written_part(self, flight: Flight, pieces: list[Piece]) -> None:
         """Parity and these data are on the members: the thread answers their writers."""
+        all_followed(pieces, flight.trail)
         self._md_thread.add(lambda: self._answer_part(flight, pieces), self._heads_of(flight))
 
     def _answer_part(self, flight: Flight, pieces: list[Piece]) -> float:
@@ -459,6 +483,7 @@ class StripeHandler:
 
     def _has_written(self, flight: Flight) -> None:
         """The thread will answer the writers."""
+        all_followed(flight.pieces, flight.trail)
         self._md_thread.add(lambda: self._finish(flight), 1 if flight.full else self._heads_of(flight))
 
     def _finish(self, flight: Flight) -> float:
@@ -474,6 +499,7 @@ class StripeHandler:
             if flight.low <= run.low < flight.high:
                 run.writing = False
                 run.queued = True
+                self._waited(run.pieces, STRIPE)
                 if not (run.pieces or run.deferred or run.reading):
                     self._remember(run)
                     continue
@@ -510,16 +536,18 @@ class StripeHandler:
                 late += run.deferred
                 run.deferred = []
         for index, low, high, piece in late:
+            self._waited([piece], STRIPE)
             self._add(row, index, low, high, piece)
             piece.left -= 1
 
     def _answer(self, pieces: list[Piece]) -> None:
+        self._thread_came(pieces)
         for piece in pieces:
             piece.left -= 1
             if not piece.left:
                 self._cache.release(piece.row, piece.low, piece.high)
                 owner = piece.owner
-                owner.done()
+                owner.done(piece.trail)
 
 
 def _bits(slots: tuple[int, ...]) -> int:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mypy_extensions import i64
+
 from ...core.request import WRITE_THROUGH, Completion, Request
+from ...waits.trail import Mark, followed, waited
 from ..stripes.owner import Owner
 
 
@@ -25,9 +28,11 @@ class Piece:
         How many runs still work on it.
     steps
         Pages of the write to walk along, from its start for each block of this part, to copy it.
+    trail
+        What its time was spent on so far (:mod:`raidsim.model.waits.trail`); None if that is not accounted.
     """
 
-    __slots__ = ("high", "left", "low", "owner", "row", "slot", "steps")
+    __slots__ = ("high", "left", "low", "owner", "row", "slot", "steps", "trail")
 
     def __init__(self, row: int, low: int, high: int, owner: Owner, steps: int = 0, slot: int = -1) -> None:
         self.row = row
@@ -37,6 +42,12 @@ class Piece:
         self.owner = owner
         self.left = 0
         self.steps = steps
+        self.trail = owner.request.trail
+
+    def mark(self, cause: i64, until: float) -> None:
+        """Note that it has waited for `cause` until then (s), if that is accounted."""
+        if self.trail is not None:
+            self.trail = waited(self.trail, cause, until)
 
 
 class StripeHeadRun:
@@ -195,6 +206,8 @@ class Flight(Completion):
         Whether whole rows are written.
     ticket
         What the journal knows it by.
+    trail
+        That of the member I/O that was complete last; before, that with which all of them begin.
 
     Notes
     -----
@@ -214,6 +227,7 @@ class Flight(Completion):
         "row",
         "slots",
         "ticket",
+        "trail",
     )
 
     def __init__(
@@ -232,6 +246,7 @@ class Flight(Completion):
         self.pieces = pieces
         self.ticket = 0
         self.full = False
+        self.trail: Mark | None = None
         self._landed = landed
         self._left: dict[int, int] = dict.fromkeys(slots, 1)
         self._parities = parities
@@ -244,6 +259,8 @@ class Flight(Completion):
     def done(self, request: Request) -> None:
         """One member request is complete."""
         left, slot = self._left, request.parent
+        if request.trail is not None:
+            self.trail = request.trail
         requests = left[slot] - 1
         if requests:
             left[slot] = requests
@@ -258,6 +275,28 @@ class Flight(Completion):
         if early:
             self.pieces = [piece for piece in self.pieces if piece.slot in left]
             self._answerable(self, early)
+
+
+def any_accounted(pieces: list[Piece]) -> bool:
+    """Whether it is noted what any of these waits for."""
+    for piece in pieces:  # noqa: SIM110 - compiled, a loop costs no generator
+        if piece.trail is not None:
+            return True
+    return False
+
+
+def all_waited(pieces: list[Piece], cause: i64, now: float) -> None:
+    """Note that these have waited for `cause` until now (s)."""
+    for piece in pieces:
+        piece.mark(cause, now)
+
+
+def all_followed(pieces: list[Piece], trail: Mark | None) -> None:
+    """Note that these were on the way of which `trail` is."""
+    if trail is not None:
+        for piece in pieces:
+            if piece.trail is not None:
+                piece.trail = followed(piece.trail, trail)
 
 
 def numbers(bits: int) -> list[int]:

@@ -20,6 +20,7 @@ from ...tasks.fair_share import FairShare
 from ...tasks.host import GIVE_WAY_S, Host
 from ...tasks.lock import Lock
 from ...tasks.task_plug import TaskPlug
+from ...waits.causes import MD_THREAD
 from ..stripes.stripe_cache import StripeCache
 from .bitmap_list import BitmapList
 from .block_turns import BlockTurns
@@ -58,6 +59,8 @@ class ParityThread:
         Heads for which the thread writes the bitmap before each pass; None without a bitmap.
     flushing
         Whether it sleeps until the bitmap is written.
+    slept_until
+        When it last went on after that (s).
     locks
         What it takes for each pass: the lock, the time (s) that it computes for each head meanwhile, and the cache
         lines that move for each head.
@@ -91,6 +94,7 @@ class ParityThread:
         "issuer",
         "locks",
         "passes",
+        "slept_until",
     )
 
     def __init__(self, engine: Engine, host: Host | None, members: Sequence[Device], cache: StripeCache) -> None:
@@ -125,6 +129,7 @@ class ParityThread:
             host.pays_for_commands(self.issuer)
         self.bitmap_list: BitmapList | None = None
         self.flushing = False
+        self.slept_until = 0.0
         self.locks: list[tuple[Lock, float, int]] = []
 
     def add(self, work: Callable[[], float], heads: int = 1) -> None:
@@ -200,6 +205,7 @@ class ParityThread:
 
     def _run_on(self, _: Any) -> None:
         self.flushing = False
+        self.slept_until = self._engine._now
         self._run(True)
 
     def _run(self, flushed: bool = False) -> None:
@@ -288,6 +294,7 @@ class ParityThread:
                         return False
                     continue
             self._sent += 1
+            request.mark(MD_THREAD, self._engine._now)
             members[slot].submit(request)
             if self._blocks_at(members[slot]):
                 self._block(slot)

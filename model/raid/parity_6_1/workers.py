@@ -103,6 +103,11 @@ class ParityWorkers:
         return self.current.issuer
 
     @property
+    def slept_until(self) -> float:
+        """See :attr:`ParityThread.slept_until`; md's own thread writes the bitmap."""
+        return self._threads[0].slept_until
+
+    @property
     def threads(self) -> list[ParityThread]:
         """All of them."""
         return [*self._threads]

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from mypy_extensions import i64
+
+from ...core.request import Request
+from ...waits.trail import Mark, followed
 from ..stripes.owner import Owner
 
 
@@ -115,3 +119,23 @@ class GatheredRow:
             if full or partial:
                 ranges.append((a, b, full, partial))
         return ranges
+
+    # What its writes spend their time on (:mod:`raidsim.model.waits.trail`).
+
+    def waited(self, cause: i64, now: float) -> None:
+        """The writes have waited for `cause` until now (s)."""
+        for owner in self.owners:
+            request = owner.request
+            request.mark(cause, now)
+
+    def trail(self) -> Mark | None:
+        """The trail of one of them, with which a member I/O of the row begins; None if that of none is kept."""
+        return next((owner.request.trail for owner in self.owners if owner.request.trail is not None), None)
+
+    def followed(self, last: Request) -> None:
+        """The member I/O that was complete last is on the way of the writes."""
+        if last.trail is not None:
+            for owner in self.owners:
+                request = owner.request
+                if request.trail is not None:
+                    request.trail = followed(request.trail, last.trail)

@@ -14,6 +14,7 @@ from mypy_extensions import mypyc_attr
 from ...core.device import Device, unplugs
 from ...core.join import Join
 from ...core.request import ASYNC, PREREAD_ISSUER, READ, WAITED, WRITE, Completion, Request
+from ...waits.causes import PREREAD
 from ..base.array import Array
 from ..stripes.stripe_cache import StripeCache
 from ..stripes.write_plan import WritePlan
@@ -130,10 +131,14 @@ class SmallWrite(Completion):
         self._left -= 1
         if self._left:
             return
+        owner = self._request
         if not self._reading:
-            self._request.complete()
+            if request.trail is not None:
+                owner.trail = request.trail
+            owner.complete()
             return
         self._reading = False
+        owner.mark(PREREAD, self._writer.array._engine._now)
         writer, row, low, plan = self._writer, self._row, self._low, self._plan
         writer.prereading -= 1
         size = self._request.size
@@ -143,7 +148,7 @@ class SmallWrite(Completion):
         offset = row * writer.chunk_bytes + low
         members = writer.members
         for slot in plan.writes:
-            members[slot].submit(Request(WRITE, offset, size, self, 0, WAITED))
+            members[slot].submit(Request(WRITE, offset, size, self, 0, WAITED, trail=owner.trail))
         for unplug in writer.unpluggable:
             unplug()
 
@@ -195,6 +200,7 @@ class RangeWrite(Completion):
     def _read(self) -> None:
         writer = self._writer
         writer.prereading -= 1
+        self._gathered.waited(PREREAD, writer.array._engine._now)
         self._write()
         writer.thread_read_up()
 
@@ -217,8 +223,9 @@ class RangeWrite(Completion):
         # An array below must not hold what somebody waits for.
         sync = WAITED if gathered.sync else ASYNC
         members = writer.members
+        trail = gathered.trail()
         for slot in writes:
-            members[slot].submit(Request(WRITE, base, size, self, 0, sync))
+            members[slot].submit(Request(WRITE, base, size, self, 0, sync, trail=trail))
         if gathered.sync:
             writer.unplug_members()
 
@@ -226,4 +233,5 @@ class RangeWrite(Completion):
         """A member has written."""
         self._left -= 1
         if not self._left:
+            self._gathered.followed(request)
             self._over.part()

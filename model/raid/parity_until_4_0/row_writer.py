@@ -15,6 +15,8 @@ from ...core.engine import Engine
 from ...core.join import Join
 from ...core.request import Request
 from ...layouts.parity import ParityLayout
+from ...waits.causes import BITMAP, GATHERING, MD_THREAD, STRIPE_HEAD
+from ...waits.trail import waited
 from ..base.array import Array
 from ..metadata.bitmap_waits import RowWaits
 from ..stripes.owner import Owner
@@ -192,6 +194,9 @@ class RowWriter(RowState):
 
     def _gather_late(self, number: int, index: int, low: int, high: int, owner: Owner) -> None:
         """Gather a piece that had to wait for its heads, and see to it that its row is completed."""
+        trail = owner.request.trail
+        if trail is not None:
+            owner.request.trail = waited(trail, STRIPE_HEAD, self._engine._now)
         self._gather(number, index, low, high, owner)
         if number in self.gathering:
             if owner.request.sync:  # after the other pieces that get their heads at this moment
@@ -268,12 +273,14 @@ class RowWriter(RowState):
         if self.gathering.get(gathered.row) is not gathered:
             return
         del self.gathering[gathered.row]
+        gathered.waited(GATHERING, self._engine._now)
         if self._bitmap_waits is None:
             self._write_row(gathered)
         else:
             self._bitmap_waits.hold(partial(self._write_row, gathered))
 
     def _write_row(self, gathered: GatheredRow) -> None:
+        gathered.waited(BITMAP, self._engine._now)
         ranges: list[tuple[int, int, list[int], list[int]]]
         if gathered.covered == self._stripe_bytes and self._whole_heads:
             ranges = [(0, self.chunk_bytes, self._all_data, [])]
@@ -306,6 +313,7 @@ class RowWriter(RowState):
     def _row_written(self, gathered: GatheredRow) -> None:
         for _ in range(gathered.acquired):
             self.cache.release(gathered.row)
+        gathered.waited(MD_THREAD, self._engine._now)
         for owner in gathered.owners:
             owner.done()
         self.thread_ran()

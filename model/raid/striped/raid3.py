@@ -29,6 +29,8 @@ from ...core.request import ASYNC, READ, RESYNC_ISSUER, WRITE, Request
 from ...layouts.byte_striped import MEMBER_SECTOR, ByteStripedLayout
 from ...layouts.layout import Layout
 from ...tasks.host import Host
+from ...waits.causes import FREE_BUFFER, PREREAD
+from ...waits.trail import Mark, waited
 from ..base.array import Array
 
 BUFFERS = ((4 << 10, 1200), (16 << 10, 200), (64 << 10, 50))
@@ -198,10 +200,17 @@ class ByteStripedArray(Array):
         def then() -> None:
             request.complete()
 
-        self._fetch(offset, size, request.issuer, request.sync, then)
+        self._fetch(offset, size, request.issuer, request.sync, then, whole=request)
 
     def _fetch(
-        self, offset: int, size: int, issuer: int, sync: int, then: Callable[[], None], further_s: float = 0.0
+        self,
+        offset: int,
+        size: int,
+        issuer: int,
+        sync: int,
+        then: Callable[[], None],
+        further_s: float = 0.0,
+        whole: Request | None = None,
     ) -> None:
         """Read [offset, offset + size) of as many members as the data need; compute what is not read.
 
@@ -214,12 +223,15 @@ class ByteStripedArray(Array):
         over = partial(self._fetched, zone, buffers, then)
 
         def start() -> None:
+            trail = self._had_buffers(whole)
             slots, computes = self._sources()
             count = len(slots)
             self.member_reads += count
             self._charge(count * self.prices.bio_s)
 
             def arrived() -> None:
+                if whole is not None and join.trail is not None:
+                    whole.trail = join.trail
                 prices = self.prices
                 seconds = len(self._data) * size * prices.copy_s_per_byte
                 if computes:
@@ -232,7 +244,7 @@ class ByteStripedArray(Array):
 
             join = Join(count, arrived)
             for slot in slots:
-                self._members[slot].submit(Request(READ, offset, size, join, issuer, sync))
+                self._members[slot].submit(Request(READ, offset, size, join, issuer, sync, trail=trail))
 
         pool.take(zone, buffers, start)
 
@@ -251,6 +263,7 @@ class ByteStripedArray(Array):
             return
 
         def complete() -> None:
+            request.mark(PREREAD, self._engine._now)
             self._scatter(request, offset, size)
             self.unplug()
 
@@ -275,6 +288,7 @@ class ByteStripedArray(Array):
         buffers = zone.need(data + 1, size)
 
         def start() -> None:
+            trail = self._had_buffers(request)
             slots = [slot for slot in (*self._data, self._parity) if slot not in self.failed or slot in self.rebuilding]
             count = len(slots)
             self.member_writes += count
@@ -283,11 +297,25 @@ class ByteStripedArray(Array):
             if self._parity in slots:
                 seconds += data * size * prices.xor_s_per_byte
             self._charge(seconds)
-            join = Join(count, partial(self._written, request, zone, buffers))
+
+            def written() -> None:
+                if join.trail is not None:
+                    request.trail = join.trail
+                self._written(request, zone, buffers)
+
+            join = Join(count, written)
             for slot in slots:
-                self._members[slot].submit(Request(WRITE, offset, size, join, request.issuer, request.sync))
+                below = Request(WRITE, offset, size, join, request.issuer, request.sync, trail=trail)
+                self._members[slot].submit(below)
 
         pool.take(zone, buffers, start)
+
+    def _had_buffers(self, request: Request | None) -> Mark | None:
+        """The trail of an I/O that has its buffers."""
+        if request is None or request.trail is None:
+            return None
+        request.trail = waited(request.trail, FREE_BUFFER, self._engine._now)
+        return request.trail
 
     def _written(self, request: Request, zone: BufferZone, buffers: int) -> None:
         self._pool.give_back(zone, buffers)

@@ -81,7 +81,7 @@ class StripeArray(Array):
                 self.member_reads += 1
             row = chunk // width
             at = row * length + inside
-            below = Request(op, at, request.size, FORWARD, request.issuer, request.sync, request)
+            below = Request(op, at, request.size, FORWARD, request.issuer, request.sync, request, request.trail)
             self._members[chunk - row * width].submit(below)
             return
         pieces = self._extents(request.offset, request.size)
@@ -96,11 +96,14 @@ class StripeArray(Array):
             self._charge(self.host.prices.bio_s * count, request.issuer)
         if count == 1:
             member, offset, size, _ = pieces[0]
-            self._members[member].submit(Request(op, offset, size, FORWARD, request.issuer, request.sync, request))
+            below = Request(op, offset, size, FORWARD, request.issuer, request.sync, request, request.trail)
+            self._members[member].submit(below)
             return
         join = Parts(count, request)
         for member, offset, size, _ in pieces:
-            self._members[member].submit(Request(op, offset, size, join, request.issuer, request.sync))
+            self._members[member].submit(
+                Request(op, offset, size, join, request.issuer, request.sync, trail=request.trail)
+            )
 
     def _holds(self, request: Request) -> bool:
         """Whether the request is within the array."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.request import Request
+from ...waits.trail import Mark
 
 
 class Owner:
@@ -14,9 +15,11 @@ class Owner:
         self.request = request
         self.left = left
 
-    def done(self) -> None:
-        """One of the pieces is."""
+    def done(self, trail: Mark | None = None) -> None:
+        """One of the pieces is, whose `trail` the I/O takes if it is the last."""
         self.left -= 1
         if not self.left:
             request = self.request
+            if trail is not None:
+                request.trail = trail
             request.complete()

@@ -17,6 +17,7 @@ from ...core.discard_limits import DiscardLimits, refused
 from ...core.engine import Engine
 from ...core.request import READ, WRITE_THROUGH, Request
 from ...tasks.host import Host
+from ...waits.causes import POOL_READ
 from ..allocation.allocator import Allocator, Place
 from ..arc.cache import Arc
 from ..arc.prefetch import Prefetch, Stream
@@ -132,8 +133,7 @@ class Dataset(Device):
         self.block_bytes = block_bytes
         self.blocks: i64 = -(-size // block_bytes)
         self._base: i64 = number << KEY_SHIFT
-        self._table = table
-        self._indirect = indirect
+        self._table, self._indirect = table, indirect
         self._arc = arc
         self.members = members
         self._allocator = allocator
@@ -299,6 +299,7 @@ class Dataset(Device):
 
     def _copied(self, request: Request) -> None:
         """Copy the data of a read to the program, and complete it."""
+        request.mark(POOL_READ, self._engine._now)
         self.after(self.costs.call_s + float(request.size) * self.costs.copy_s_per_byte, request.complete)
 
     def after(self, seconds: float, then: Callable[[], None]) -> None:
@@ -335,13 +336,13 @@ class Dataset(Device):
         if self._in_place:
             self._in_place.discard(block)
 
-    def written_call(self, request: Request) -> None:
+    def written_call(self, request: Request, logged: Callable[[], None]) -> None:
         """The data of a write are in memory: log it, and complete it now or when the log is on disk."""
         synchronous = self._sync == "always" or (request.sync == WRITE_THROUGH and self._sync == "standard")
         if self._sync != "disabled":
             self._log.add(request.offset, request.size, synchronous)
         if synchronous:
-            self._log.commit(request.complete)
+            self._log.commit(logged)
         else:
             request.complete()
 

@@ -12,6 +12,7 @@ from typing import Protocol
 from mypy_extensions import i64
 
 from ...core.request import Request
+from ...waits.causes import CPU, DIRTY_DATA, INTENT_LOG, POOL_READ
 from .costs import Costs
 
 
@@ -53,8 +54,8 @@ class Writer(Protocol):
     def dirtied(self, block: i64) -> None:
         """A block has new data."""
 
-    def written_call(self, request: Request) -> None:
-        """The data of a write are in memory."""
+    def written_call(self, request: Request, logged: Callable[[], None]) -> None:
+        """The data of a write are in memory; `logged` if it waits for the intent log."""
 
 
 class WriteIo:
@@ -84,6 +85,8 @@ class WriteIo:
     def advance(self) -> None:
         """Go on until it has to wait, or is done."""
         dataset = self._dataset
+        # It has waited for room in the dirty data, or was delayed; what it has read is marked before.
+        self._request.mark(DIRTY_DATA, dataset.now)
         while self._block < self._end:
             block = self._block
             if not self._ready(block):
@@ -121,7 +124,13 @@ class WriteIo:
 
     def _read(self) -> None:
         self._fetched = True
+        self._request.mark(POOL_READ, self._dataset.now)
         self.advance()
 
     def _copied(self) -> None:
-        self._dataset.written_call(self._request)
+        self._request.mark(CPU, self._dataset.now)
+        self._dataset.written_call(self._request, self._logged)
+
+    def _logged(self) -> None:
+        self._request.mark(INTENT_LOG, self._dataset.now)
+        self._request.complete()

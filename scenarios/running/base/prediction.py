@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ....model.core.exact_sums import sum_in_order
 from ....model.statistics import Estimate, Usage
 from .drift import Drift
+from .waits import WaitTimes
 from .wear import DriveWear
 
 LatencyBins = tuple[tuple[float, float], ...]
@@ -156,6 +157,9 @@ class Prediction:
         What is not right with the result, and the state of flash that was assumed; a sentence each.
     drives
         What each drive did during the measurement.
+    waits
+        What the mean latency of "read" and "write" in `latencies` is made of, without remainder: seconds by cause
+        (:mod:`raidsim.model.waits.causes`), the largest first. Empty if no I/O was accounted.
     """
 
     seconds: float
@@ -184,6 +188,7 @@ class Prediction:
     bottlenecks: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     drives: tuple[DriveActivity, ...] = ()
+    waits: dict[str, WaitTimes] = field(default_factory=dict)
 
     @property
     def served_iops(self) -> float:

@@ -21,11 +21,13 @@ from ....model.statistics.usage import (
     WayUsage,
     link_usage,
 )
+from ....model.waits.trail import IoWaits
 from ...machine.drives import is_solid_state
 from ...machine.machine import BuiltMachine
 from ...machine.observer import UNOBSERVED
 from .prediction import LatencyBins, RebuildProgress
 from .sample import Sample
+from .waits import WaitTimes, waits_of
 
 if TYPE_CHECKING:
     from ....model.raid.metadata.bitmap import WriteIntentBitmap
@@ -90,7 +92,7 @@ class Run(ABC):
         for crypt in machine.encrypting.values():
             crypt.start_statistics()
         for cache in machine.caches:
-            cache.latencies = (LatencyHistogram(), LatencyHistogram())
+            cache.latencies, cache.waits = (LatencyHistogram(), LatencyHistogram()), IoWaits()
         for load in machine.loads:
             load.start_statistics(now)
         for controller in machine.controllers.values():
@@ -148,6 +150,15 @@ class Run(ABC):
     def latencies(self) -> dict[str, dict[str, float]]:
         """The same summed up."""
         return {name: latency_summary(merged) for name, merged in self.histograms().items()}
+
+    def waits(self) -> dict[str, WaitTimes]:
+        """What the mean latencies of the same I/Os are made of: see :attr:`.prediction.Prediction.waits`."""
+        return waits_of(self.issued(), {op: merged.mean for op, merged in self.histograms().items()})
+
+    def issued(self) -> list[IoWaits]:
+        """What the I/Os of all caches and loads spent their time on."""
+        machine = self.machine
+        return [*(cache.waits for cache in machine.caches), *(load.waits for load in machine.loads)]
 
     def latency_bins(self) -> dict[str, LatencyBins]:
         """The same as counts: see :attr:`.prediction.Prediction.latency_bins`."""

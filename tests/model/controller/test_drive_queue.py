@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from raidsim.model.controller.drive_queue import DriveOrder
 from raidsim.model.core.request import ASYNC, PREREAD_ISSUER, READ, WAITED, WRITE, Call, Request
 from raidsim.tests.model.recording import KIB, MIB
@@ -16,7 +18,7 @@ def queue() -> DriveOrder:
     return order
 
 
-def add(order: DriveOrder, op: int, *places: int, size: int = 64 * KIB, now: float = 0.0, **fields: int) -> None:
+def add(order: DriveOrder, op: int, *places: int, size: int = 64 * KIB, now: float = 0.0, **fields: Any) -> None:
     """Queue requests at so many times 64 KiB; writes are destaging unless they say otherwise."""
     fields.setdefault("sync", ASYNC if op == WRITE else WAITED)
     for place in places:

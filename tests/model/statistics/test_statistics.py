@@ -210,8 +210,10 @@ def test_the_bottleneck_is_named() -> None:
     flash = [Usage(f"nvme{n}", "SSD", 0.9, ways=dies) for n in (0, 1)]
     assert bottleneck(flash) == "2 SSDs (nvme0, nvme1: flash dies 90 % busy)"
     idle = bottleneck([Usage("sda", "disk", 0.5), Usage("cpu", "cpu", 0.2)])
-    assert idle.startswith("nothing is saturated: the latency of the I/Os outstanding sets the pace")
-    assert idle.endswith("disk sda (50 % busy)")
+    assert idle == "latency of one I/O after the other; busiest is disk sda (50 % busy)"
+    known = bottleneck([Usage("sda", "disk", 0.5)], "seek: 61 % of a read's time")
+    assert known == "seek: 61 % of a read's time; busiest is disk sda (50 % busy)"
+    assert bottleneck([Usage("sda", "disk", 0.95)], "seek: 61 % of a read's time") == "disk sda (95 % busy)"
     assert bottleneck([]) == bottleneck([Usage("sda", "disk", 0.0)]) == "nothing was busy"
 
 

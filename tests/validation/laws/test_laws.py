@@ -63,6 +63,7 @@ CASES = {
     "replay": trial(RAID0),
     "compare": trial(RAID5),
     "curve": trial(RAID0, read_share="0%"),
+    "waits": trial({**RAID5, "bitmap": "64MiB"}, read_share="50%"),
 }
 
 

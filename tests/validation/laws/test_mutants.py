@@ -154,9 +154,14 @@ def power_falls_under_load(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("raidsim.scenarios.running.base.power.watts", less)
 
 
-def nothing_is_saturated(patch: pytest.MonkeyPatch) -> None:
+def no_part_limits(patch: pytest.MonkeyPatch) -> None:
     """No part is said to limit."""
     patch.setattr(utilization, "limit", lambda usages: None)
+
+
+def a_wait_without_a_name(patch: pytest.MonkeyPatch) -> None:
+    """A program does not say what it has waited for above its device."""
+    patch.setattr(DirectLoad, "_on_host", lambda self, trail, now: trail)
 
 
 def saturated_too_early(patch: pytest.MonkeyPatch) -> None:
@@ -245,6 +250,7 @@ MUTANTS = {
     each.plant.__name__: each
     for each in (
         Mutant("little", latency_begins_late, fields={**BARE, **CLOSED}),
+        Mutant("waits", a_wait_without_a_name, fields={**BARE, **CLOSED}),
         Mutant("interface", interface_without_a_queue, SATA, {**BARE, **CLOSED, **READS}),
         Mutant("links", links_that_nobody_waits_for, SATA, {**TWELVE, **CLOSED, **READS}),
         Mutant("half", busy_with_a_command_inside, DISK, {**BARE, **CLOSED, **WRITES, **RANDOM}),
@@ -255,7 +261,7 @@ MUTANTS = {
         Mutant("replay", a_replay_of_one_at_a_time, fields={**BARE, **CLOSED, **READS, **RANDOM, "workload.jobs": 1}),
         Mutant("cpu-time", free_processors, fields=BARE),
         Mutant("power", power_falls_under_load, fields=BARE),
-        Mutant("unsaturated", nothing_is_saturated, fields={**BARE, **CLOSED, **READS}),
+        Mutant("unsaturated", no_part_limits, fields={**BARE, **CLOSED, **READS}),
         Mutant("bottleneck", saturated_too_early, fields={**BARE, **CLOSED}),
         Mutant("more-depth", the_farthest_command_first, DISK, {**BARE, **CLOSED, **READS, **RANDOM, **TWO}),
         Mutant("fewer-reads", one_barrier_for_a_mirror, SATA, {**CHECKED, **OPEN, **READS, **RANDOM}),
