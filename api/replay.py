@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from ..model.core.errors import InputError
 from ..model.files.quantities import format_duration, format_size
 from ..scenarios.description.other_drive import with_drive
 from ..scenarios.questions.without_bottleneck import WithoutBottleneck
+from ..scenarios.questions.without_waits import WithoutWait
 from ..scenarios.traces.reading import Trace, open_trace
 from ..scenarios.traces.replay import replay as replaying
 from ..scenarios.traces.replay.per_request import KINDS
@@ -87,7 +88,7 @@ class Replay(Result):
         how = "at their own times" if options.speedup == 1 else f"{options.speedup:g} times as fast as they came"
         return [told, f"{how}; all complete {format_duration(done.drained_s or 0.0)} after the last came"]
 
-    def document(self, without: WithoutBottleneck | None = None) -> dict[str, Any]:
+    def document(self, without: WithoutBottleneck | None = None, waits: Sequence[WithoutWait] = ()) -> dict[str, Any]:
         """Return the replay as ``raidsim replay --json`` prints it."""
         survey, options = self.found.survey, self._options
         replayed = {
@@ -108,7 +109,7 @@ class Replay(Result):
             "drained_s": self.found.drained_s,
             "notes": list(self.notes),
         }
-        return {**document(self.spec, self.prediction, without=without), "replay": replayed}
+        return {**document(self.spec, self.prediction, without=without, waits=waits), "replay": replayed}
 
     def _document(self) -> Mapping[str, Any]:
         return {

@@ -14,6 +14,7 @@ from ..scenarios.machine.observer import UNOBSERVED, Observer
 from ..scenarios.questions.rebuild_comparison import RebuildComparison
 from ..scenarios.questions.rebuild_remedies import RebuildRemedy, rebuild_remedies
 from ..scenarios.questions.without_bottleneck import WithoutBottleneck, run_without_bottleneck
+from ..scenarios.questions.without_waits import WithoutWait, run_without_waits
 from ..scenarios.running.base.prediction import Prediction
 from ..scenarios.running.base.sample import Sample
 from ..scenarios.timeline.length import DEFAULT_IOS, DRAWN_IOS, MOST_DRAWN_IOS
@@ -23,9 +24,9 @@ from .base import Drawn, chosen, drawn, frame
 from .figures import ENDLESS, NOTHING, Direction, Interval, Latency, interval_of, latency_of, latency_of_all
 from .scenario import Scenario
 from .support.progress import progress_share
-from .support.run_document import document
+from .support.run_document import document, load_rows, part_rows
 from .tables.rebuild import remedies_table
-from .tables.run import offered_only, run_answer, run_pictures, sure_lines, without_line
+from .tables.run import offered_only, run_answer, run_pictures, sure_lines, without_line, without_wait_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,6 +147,11 @@ class Result(Drawn):
         return self.prediction.bottleneck
 
     @property
+    def waits(self) -> dict[str, dict[str, float]]:
+        """What the mean latency of "read" and "write" is made of: seconds by cause, the largest first."""
+        return self.prediction.waits
+
+    @property
     def utilization(self) -> dict[str, float]:
         """Share of the time (0 to 1) that each part was busy, by its name."""
         return {usage.name: usage.utilization for usage in self.prediction.usages}
@@ -230,6 +236,20 @@ class Result(Drawn):
         self.rebuild = replace(self.rebuild, remedies=tried)
         return tried
 
+    def without_waits(self, known: WithoutBottleneck | None = None, progress: bool = True) -> list[WithoutWait]:
+        """Run the scenario again without each of the first causes of its I/Os' waits that can be taken away.
+
+        Parameters
+        ----------
+        known
+            What `without_bottleneck` gave; the same change is not simulated again.
+        progress
+            If true, show progress after a second.
+        """
+        spec, sample = self.spec, self.sample
+        with progress_share("simulating it without what its I/Os wait for", progress) as follow:
+            return run_without_waits(spec, self.prediction, sample, lambda run: follow(lambda: run.share), known)
+
     def to_frame(self, of: Frame = "summary") -> DataFrame:
         """Return the run as a pandas data frame.
 
@@ -240,9 +260,9 @@ class Result(Drawn):
             direction. "loads": a line for each phase of a day, and for each of several loads in a phase and over the
             whole run.
         """
-        rows: dict[str, Any] = {"summary": self._rows, "parts": self._part_rows, "latency": self._latency_rows}
-        rows["loads"] = self._load_rows
-        return frame(rows[chosen(of, list(rows), "to_frame")]())
+        rows: dict[str, Any] = {"summary": self._rows, "latency": self._latency_rows}
+        rows |= {"parts": lambda: part_rows(self.parts), "loads": lambda: load_rows(self.prediction)}
+        return frame(rows[chosen(of, ["summary", "parts", "latency", "loads"], "to_frame")]())
 
     def plot(self, kind: Picture = "summary", ios: int | None = None) -> tuple[Axes, ...]:
         """Draw the run.
@@ -295,7 +315,12 @@ class Result(Drawn):
 
         return chrome_trace(self.timeline(ios))
 
-    def answer(self, all_parts: bool = False, without: WithoutBottleneck | None = None) -> Answer:
+    def answer(
+        self,
+        all_parts: bool = False,
+        without: WithoutBottleneck | None = None,
+        waits: Sequence[WithoutWait] = (),
+    ) -> Answer:
         """Return what the run tells as a tree of sentences, tables and pictures.
 
         Parameters
@@ -304,9 +329,12 @@ class Result(Drawn):
             If true, every part of the machine has its line; default: many alike share one.
         without
             What `without_bottleneck` gave, to be told too.
+        waits
+            What `without_waits` gave, to be told too.
         """
         told = self.measured(all_parts)
         more = [] if without is None else [without_line(self.spec, self.prediction, without)]
+        more += [without_wait_line(self.spec, self.prediction, each) for each in waits]
         return Answer(
             told.title,
             [*told.parts, *remedies_table(self.rebuild), *more, *self.sure(), *run_pictures(self.prediction)],
@@ -320,9 +348,9 @@ class Result(Drawn):
         """Return how sure the figures are, in sentences."""
         return list(sure_lines(self.prediction, self._intervals(), offered_only(self.spec, self.prediction)))
 
-    def document(self, without: WithoutBottleneck | None = None) -> dict[str, Any]:
-        """Return the run as ``raidsim run --json`` prints it, with what `without_bottleneck` gave."""
-        return document(self.spec, self.prediction, self.rebuild, without, self._intervals())
+    def document(self, without: WithoutBottleneck | None = None, waits: Sequence[WithoutWait] = ()) -> dict[str, Any]:
+        """Return the run as ``raidsim run --json`` prints it, with what the runs without its limits gave."""
+        return document(self.spec, self.prediction, self.rebuild, without, self._intervals(), waits)
 
     def _document(self) -> Mapping[str, Any]:
         return self.document()
@@ -346,20 +374,6 @@ class Result(Drawn):
             }
         ]
 
-    def _part_rows(self) -> Sequence[Mapping[str, Any]]:
-        return [
-            {
-                "part": usage.name,
-                "kind": usage.kind,
-                "utilization": usage.utilization,
-                "mean_queue": usage.mean_queue,
-                "reads": usage.reads,
-                "writes": usage.writes,
-                "bytes": usage.bytes,
-            }
-            for usage in self.parts
-        ]
-
     def _latency_rows(self) -> Sequence[Mapping[str, Any]]:
         found = {"all": Direction(self.iops, self.latency)}
         found |= {op: self.direction(op) for op in self.prediction.latencies}
@@ -368,14 +382,6 @@ class Result(Drawn):
             {"direction": op, "iops": each.iops, **{name: getattr(each.latency, name) for name in names}}
             for op, each in found.items()
         ]
-
-    def _load_rows(self) -> Sequence[Mapping[str, Any]]:
-        rows = [_load_row("", "", self.prediction)]
-        rows += [_load_row("", name, load) for name, load in self.prediction.loads.items()]
-        for name, phase in self.prediction.phases.items():
-            rows.append(_load_row(name, "", phase))
-            rows += [_load_row(name, load, each) for load, each in phase.loads.items()]
-        return rows
 
     def __repr__(self) -> str:
         parts = [megabytes(self.throughput)]
@@ -386,15 +392,3 @@ class Result(Drawn):
         elif self.prediction.latencies:
             parts.append(f"latency {milliseconds(self.latency.mean)}, p99 {milliseconds(self.latency.p99)}")
         return f"Result({self.name!r}: {', '.join(parts)}; bottleneck: {self.bottleneck})"
-
-
-def _load_row(phase: str, load: str, found: Prediction) -> dict[str, Any]:
-    """Rates and latencies of a load in a phase; "" for all of them together."""
-    row: dict[str, Any] = {"phase": phase, "load": load, "throughput": found.rate, "saturated": found.saturated}
-    row |= {"offered_iops": found.offered_iops, "lost_iops": found.lost_iops}
-    for op in ("read", "write"):
-        known = found.latencies.get(op, {})
-        row[f"{op}_iops"] = found.iops.get(op, 0.0)
-        for name in ("mean", "p99"):
-            row[f"{op}_{name}"] = math.inf if known and found.saturated else known.get(f"{name}_s", math.nan)
-    return row

@@ -84,7 +84,7 @@ def _draw_usages(axes: Axes, bars: Sequence[Usage], left_out: int, busiest: Pred
     axes.set_yticks(places, [usage.name for usage in bars])
     axes.invert_yaxis()
     axes.set(xlim=(0, 104), xlabel=f"busy (% of the time; dotted: saturated from {100 * SATURATED:.0f} %)")
-    title = "Utilization" if limiting else "Utilization: nothing is saturated"
+    title = "Utilization" if limiting else "Utilization: the latency of each I/O limits"
     axes.set_title(title + (f" ({left_out} less busy part{'s' if left_out > 1 else ''} left out)" if left_out else ""))
     bare(axes)
 

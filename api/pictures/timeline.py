@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -46,6 +47,11 @@ _KINDS = {
     "read-ahead": _Look("#f0f0f0", "||||", "a controller reads ahead"),
 }
 _REST = _Look("#ffffff", "", "for other I/Os")
+_WAITS = ("#d1495b", "#66a182", "#edae49", "#30638e", "#8d6a9f")
+"""Colors of the causes that take most of the time, in a strip below each I/O; those of all others are grey."""
+_OTHER_WAIT = "#bbbbbb"
+_STRIP, _STRIP_AT = 0.2, 0.33
+"""Height and place of the strip, in lanes."""
 _READ, _WRITE = _Look(PALE, "", "a read of the load"), _Look("#9fb3c8", "", "a write of the load")
 
 
@@ -67,6 +73,8 @@ def timeline_figure(timeline: Timeline) -> Figure:
     scale = 1e6 if over - began < _SHORT_S else 1e3
     inch = _WIDTH_IN * 0.9 / max(scale * (over - began), 1e-9)
     used: dict[str, _Look] = {}
+    waits = {str(io.number): io.waits for io in timeline.ios}
+    shades = dict(zip(_longest(timeline), _WAITS, strict=False))
     top, ticks = 0.0, []
     for name, places in groups:
         high = max(places, default=0) + 1
@@ -86,6 +94,10 @@ def timeline_figure(timeline: Timeline) -> Figure:
             axes.barh(
                 at, width, left=left, height=0.86, color=look.colour, hatch=look.hatch, edgecolor=INK, linewidth=0.4
             )
+            for wait in waits.get(number, ()) if name == "I/Os" else ():
+                shade = shades.get(wait.cause, _OTHER_WAIT)
+                from_, lasts = scale * (wait.began_s - began), scale * (wait.ended_s - wait.began_s)
+                axes.barh(at + _STRIP_AT, lasts, left=from_, height=_STRIP, color=shade, linewidth=0)
             if lane_in > 0.1 and number and inch * width > _DIGIT_IN * (len(number) + 1):
                 box = {"facecolor": look.colour, "edgecolor": "none", "pad": 0.3} if look.hatch else None
                 middle = left + width / 2
@@ -103,9 +115,19 @@ def timeline_figure(timeline: Timeline) -> Figure:
         for look in order
         if look.words in used
     ]
+    keys += [Patch(facecolor=shade, label=f"time for: {cause}") for cause, shade in shades.items()]
     picture.legend(handles=keys, loc="outside lower left", ncols=min(5, max(1, len(keys))), handlelength=2.6)
     headed(picture, f"{timeline.scenario}: {_fan_out(timeline)}")
     return picture
+
+
+def _longest(timeline: Timeline) -> list[str]:
+    """The causes that the I/Os spend most of their time on."""
+    sums: dict[str, list[float]] = {}
+    for io in timeline.ios:
+        for wait in io.waits:
+            sums.setdefault(wait.cause, []).append(wait.ended_s - wait.began_s)
+    return sorted(sums, key=lambda cause: -math.fsum(sums[cause]))[: len(_WAITS)]
 
 
 _SHORT_S = 5e-3

@@ -1,19 +1,21 @@
-"""The result of a run as a JSON document."""
+"""The result of a run as a JSON document, and as rows of data frames."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...calibration.uncertainty.model_interval import UNKNOWN, ModelInterval, RunIntervals
 from ...model.statistics.batch_means import Estimate
+from ...model.statistics.usage import Usage
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.designs.file_system_words import file_system_geometry
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.rebuild_remedies import RebuildRemedy
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck
+from ...scenarios.questions.without_waits import WithoutWait
 from ...scenarios.running.base.power import drive_power
 from ...scenarios.running.base.prediction import Prediction
 
@@ -24,18 +26,24 @@ def document(
     found: RebuildComparison | None = None,
     without: WithoutBottleneck | None = None,
     intervals: RunIntervals = UNKNOWN,
+    waits: Sequence[WithoutWait] = (),
 ) -> dict[str, Any]:
     """The result as a JSON document: SI units, names as in :class:`.Prediction`.
 
     A rebuild that did not move during the measurement has the duration null, and so has an interval that is not known.
     Of a scenario with file systems, `file_systems` has what mkfs chose. `relief` and `model_interval` are null where
-    there is none, and so are the intervals of latencies.
+    there is none, and so are the intervals of latencies. `waits` are seconds of the mean latency by cause;
+    `wait_reliefs` has the run without each of the first causes, with their shares of the time of all I/Os.
     """
     result: dict[str, Any] = {"name": spec.name, "kernel": spec.kernel, **_prediction(prediction)}
     if spec.file_systems:
         result["file_systems"] = file_system_geometry(spec)
     result["power"] = drive_power(spec, prediction.usages).document()
     result["relief"] = None if without is None else _without_bottleneck(without)
+    result["wait_reliefs"] = [
+        {"causes": {wait.cause: wait.share for wait in each.waits}, **_without_bottleneck(each.without)}
+        for each in waits
+    ]
     rate = intervals.rate
     result["model_interval"] = None if rate is None else _around(rate, prediction.rate)
     result["latency_intervals"] = {
@@ -129,3 +137,41 @@ def _evidence(interval: ModelInterval) -> dict[str, Any]:
 
 def _finite(values: Iterable[tuple[str, float]]) -> dict[str, float | None]:
     return {name: value if math.isfinite(value) else None for name, value in values}
+
+
+def part_rows(parts: Iterable[Usage]) -> list[dict[str, Any]]:
+    """A row for each part of the machine."""
+    return [
+        {
+            "part": usage.name,
+            "kind": usage.kind,
+            "utilization": usage.utilization,
+            "mean_queue": usage.mean_queue,
+            "reads": usage.reads,
+            "writes": usage.writes,
+            "bytes": usage.bytes,
+        }
+        for usage in parts
+    ]
+
+
+def load_rows(prediction: Prediction) -> list[dict[str, Any]]:
+    """A row for all loads together and each of them, over the run and in each phase."""
+    rows = [_load_row("", "", prediction)]
+    rows += [_load_row("", name, load) for name, load in prediction.loads.items()]
+    for name, phase in prediction.phases.items():
+        rows.append(_load_row(name, "", phase))
+        rows += [_load_row(name, load, each) for load, each in phase.loads.items()]
+    return rows
+
+
+def _load_row(phase: str, load: str, found: Prediction) -> dict[str, Any]:
+    """Rates and latencies of a load in a phase; "" for all of them together."""
+    row: dict[str, Any] = {"phase": phase, "load": load, "throughput": found.rate, "saturated": found.saturated}
+    row |= {"offered_iops": found.offered_iops, "lost_iops": found.lost_iops}
+    for op in ("read", "write"):
+        known = found.latencies.get(op, {})
+        row[f"{op}_iops"] = found.iops.get(op, 0.0)
+        for name in ("mean", "p99"):
+            row[f"{op}_{name}"] = math.inf if known and found.saturated else known.get(f"{name}_s", math.nan)
+    return row

@@ -19,6 +19,7 @@ from ...scenarios.designs.pool_words import pool_words
 from ...scenarios.questions.latency_shape import latency_shape
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
+from ...scenarios.questions.without_waits import WithoutWait
 from ...scenarios.running.base.power import drive_power
 from ...scenarios.running.base.prediction import LatencyBins, Prediction
 from ...scenarios.running.base.wear import WARRANTY_YEARS, DriveWear
@@ -41,6 +42,7 @@ from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, Verba
 from .power import power_line
 from .rebuild import rebuild_cost, rebuild_line, rebuild_waits
 from .usages import usages
+from .waits import wait_lines
 
 _OPS = ("read", "write")
 _BARS, _IDLE, _CDF_POINTS = 16, 0.005, 120
@@ -84,6 +86,7 @@ def _parts(
     power = power_line(drive_power(spec, prediction.usages))
     told = [_wear(prediction.wear[0], len(prediction.wear))] if prediction.wear else []
     told += [] if power is None else [power]
+    told += wait_lines(prediction)
     told.append(f"bottleneck: {prediction.bottleneck}")
     if len(prediction.bottlenecks) > 1:
         told += [f"  {phase}: {words}" for phase, words in prediction.bottlenecks.items()]
@@ -209,6 +212,13 @@ def without_line(spec: ScenarioSpec, prediction: Prediction, without: WithoutBot
     if without.kind == "limit" and without.what.endswith("without limit"):
         what = f"Without it ({without.what})"
     return Words(f"{what}: {_gained(spec, prediction, without)}; {without.then}.")
+
+
+def without_wait_line(spec: ScenarioSpec, prediction: Prediction, each: WithoutWait) -> Words:
+    """What would happen without a cause of waits."""
+    causes = " and ".join(f"{wait.cause} ({PERCENT(100 * wait.share)} of the time)" for wait in each.waits)
+    gained = _gained(spec, prediction, each.without)
+    return Words(f"Without the {causes}, with {each.without.what}: {gained}; {each.without.then}.")
 
 
 def sure_lines(prediction: Prediction, intervals: RunIntervals, offered: bool) -> Iterator[Words]:

@@ -14,7 +14,7 @@ from ...api.result import DEFAULT_IOS, DRAWN_IOS, MOST_DRAWN_IOS
 from ...api.run import UNOBSERVED, run_scenario, watching
 from ...api.scenario import Scenario
 from ...api.tables.rebuild import remedies_table
-from ...api.tables.run import without_line
+from ...api.tables.run import without_line, without_wait_line
 from ..support.files import check_output, check_picture, is_picture, whole_file, write_picture
 from ..support.options import ScenarioArgument, SetOption
 from ..support.terminal import console_of, show
@@ -35,7 +35,7 @@ def run_command(
         bool | None,
         typer.Option(
             "--relief/--no-relief",
-            help="Run again without the bottleneck, and a rebuild with other settings (default: if under about 5 s).",
+            help="Run again without bottleneck and longest waits, a rebuild with other settings (default: under 5 s).",
         ),
     ] = None,
     timeline: Annotated[
@@ -87,10 +87,11 @@ def run_command(
         write_picture(plot, result.figure)
     wanted = runs_again if runs_again is not None else prediction.events <= _MOST_EVENTS
     without = result.without_bottleneck() if wanted else None
+    waits = result.without_waits(without) if wanted else []
     if runs_again or (wanted and prediction.events <= _MOST_WITH_SETTINGS):
         result.rebuild_remedies()
     if as_json:
-        typer.echo(json.dumps(result.document(without), allow_nan=False))
+        typer.echo(json.dumps(result.document(without, waits), allow_nan=False))
         return
     for table in remedies_table(result.rebuild):
         show(table, console)
@@ -100,6 +101,9 @@ def run_command(
         show(
             Words("Skipped the rerun without the bottleneck, as it would take as long again; use --relief to force it.")
         )
+    for each in waits:
+        if without is None or each.without.what != without.what:
+            show(without_wait_line(spec, prediction, each), console)
     show(Answer("", result.sure()), console)
 
 

@@ -2,7 +2,7 @@
 
 A link, a CPU or a controller's processor is made a thousand times as fast. That cannot be done to drives, which would
 be no drives any more: they get mechanics ten times as fast (seeks, rotation, media rate), or flash and controller
-(dies, channels, commands), and keep buffer and interface. Where nothing is saturated and a load keeps its I/Os
+(dies, channels, commands), and keep buffer and interface. Where no part limits and a load keeps its I/Os
 outstanding, these are what limits, so there are four times as many of them. A load with its own pace (open) or does
 one thing after the other (dd, programs) waits for its busiest part even so, and that is taken away. Of a lock of md the
 answer is the next kernel that does not take it, or, as long as none does so, memory that cores share without delay.
@@ -46,7 +46,7 @@ from .without_limit import WITHOUT_LIMIT, owner, without_limit
 FASTER_DRIVES = 10.0
 """How much faster the drives' mechanics get."""
 MORE_OUTSTANDING = 4
-"""How many times as many I/Os are outstanding where nothing is saturated."""
+"""How many times as many I/Os are outstanding where no part limits."""
 SHORTER = 5.0
 """With faster drives the same number of I/Os takes less time; so much shorter is the run of a closed load."""
 
@@ -114,7 +114,7 @@ class WithoutBottleneck:
             return "then nothing is busy"
         if found.saturated:
             return f"then limited by {found.words}"
-        return f"then nothing is saturated, busiest is {found.words}"
+        return f"then limited by {self.prediction.bottleneck}"
 
 
 def run_without_bottleneck(
@@ -179,13 +179,15 @@ def remove_bottleneck(scenario: ScenarioSpec, usages: Sequence[Usage]) -> Bottle
     if found.parts[0].kind == LOCK:
         return _without_lock(scenario, found.parts[0])
     if found.parts[0].kind == BITMAP:
-        return _without_bitmaps(scenario, found)
+        # A part of a nested array has the bitmap of the whole.
+        names = {part.name.removeprefix(BITMAP_OF).partition(".")[0] for part in found.parts}
+        return without_bitmaps(scenario, sorted(names))
     if found.parts[0].kind in (CORE, PROGRAM):
-        return BottleneckRemoved("the CPU without limit", "limit", _faster_cpu(scenario))
+        return BottleneckRemoved("the CPU without limit", "limit", faster_cpu(scenario))
     if found.parts[0].kind == THREAD:
         return _more_threads(scenario, found)
     if found.parts[0].kind in DRIVES:
-        return BottleneckRemoved(_faster_words(scenario), kind, _faster_drives(scenario))
+        return BottleneckRemoved(faster_words(scenario), kind, faster_drives(scenario))
     return BottleneckRemoved(f"{_words(found)} without limit", kind, without_limit(scenario, found))
 
 
@@ -236,15 +238,11 @@ def _more_outstanding(scenario: ScenarioSpec, workload: LoadSpec) -> BottleneckR
     return BottleneckRemoved(what, "outstanding", scenario.model_copy(update={"workload": more}))
 
 
-def _without_bitmaps(scenario: ScenarioSpec, found: Limit) -> BottleneckRemoved:
-    """The arrays without their bitmaps; a part of a nested array has that of the whole."""
-    names = sorted({part.name.removeprefix(BITMAP_OF).partition(".")[0] for part in found.parts})
-    arrays = {
-        name: array.model_copy(update={"bitmap": None}) if name in names else array
-        for name, array in scenario.arrays.items()
-    }
+def without_bitmaps(scenario: ScenarioSpec, names: Sequence[str]) -> BottleneckRemoved:
+    """The scenario without the bitmaps of these arrays."""
+    arrays = {name: scenario.arrays[name].model_copy(update={"bitmap": None}) for name in names}
     what = f"no {BITMAP} for {' and '.join(names)}"
-    return BottleneckRemoved(what, "limit", scenario.model_copy(update={"arrays": arrays}))
+    return BottleneckRemoved(what, "limit", scenario.model_copy(update={"arrays": {**scenario.arrays, **arrays}}))
 
 
 def _without_lock(scenario: ScenarioSpec, held: Usage) -> BottleneckRemoved:
@@ -292,7 +290,7 @@ def _more_threads(scenario: ScenarioSpec, found: Limit) -> BottleneckRemoved:
     names = {_array_of(part.name, scenario) for part in found.parts}
     single = all(not scenario.arrays[name].group_thread_cnt for name in names)
     if not single or not kernel(scenario.kernel).raid5.worker_groups:
-        return BottleneckRemoved("the CPU without limit", "limit", _faster_cpu(scenario))
+        return BottleneckRemoved("the CPU without limit", "limit", faster_cpu(scenario))
     more = {"group_thread_cnt": MORE_THREADS}
     arrays = {
         name: array.model_copy(update=more) if name in names else array for name, array in scenario.arrays.items()
@@ -307,11 +305,13 @@ def _array_of(thread: str, scenario: ScenarioSpec) -> str:
     return max((name for name in scenario.arrays if part == name or part.startswith(f"{name}.")), key=len)
 
 
-def _faster_cpu(scenario: ScenarioSpec) -> ScenarioSpec:
+def faster_cpu(scenario: ScenarioSpec) -> ScenarioSpec:
+    """The scenario with a CPU without limit."""
     return scenario.model_copy(update={"path_length": scenario.path_length / WITHOUT_LIMIT})
 
 
-def _faster_drives(scenario: ScenarioSpec) -> ScenarioSpec:
+def faster_drives(scenario: ScenarioSpec) -> ScenarioSpec:
+    """The scenario with drives that are `FASTER_DRIVES` times as fast."""
     machine = scenario.machine
     drives = {name: _faster(instance) for name, instance in machine.drives.items()}
     faster: dict[str, Any] = {"machine": machine.model_copy(update={"drives": drives})}
@@ -323,8 +323,8 @@ def _faster_drives(scenario: ScenarioSpec) -> ScenarioSpec:
     return scenario.model_copy(update=faster)
 
 
-def _faster_words(scenario: ScenarioSpec) -> str:
-    """What :func:`_faster_drives` changes."""
+def faster_words(scenario: ScenarioSpec) -> str:
+    """What :func:`faster_drives` changes."""
     turn = {instance.entry().rotational for instance in scenario.machine.drives.values()}
     parts = {True: "seeks, rotation, media rate", False: "dies, channels, commands"}
     return f"drives ten times as fast ({'; '.join(parts[each] for each in sorted(turn, reverse=True))})"

@@ -14,7 +14,6 @@ from typing import Any, Literal
 from ....model.core.errors import ArrayFailed, InputError
 from ....model.files.description import Spec
 from ....model.loads.trace_load import ClosedTrace, ThinkingTrace, TimedTrace
-from ....model.statistics.usage import limit
 from ....model.tasks.io_call_price import submission
 from ...description.scenario import ScenarioSpec, target_of
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
@@ -305,10 +304,6 @@ def replay(
     figures = prediction.figures | latency_figures(prediction.latencies)
     prediction = replace(prediction, figures=figures, saturated=run.saturated)
     timed = run.load if isinstance(run.load, TimedTrace) else None
-    busiest = limit(prediction.usages)
-    if timed is not None and not run.saturated and busiest is not None and not busiest.saturated:
-        words = f"nothing is saturated: the trace's own times set the pace; busiest is {busiest.words}"
-        prediction = replace(prediction, bottleneck=words)
     return Replay(
         spec=scenario.model_copy(update={"workload": _like(survey, target, options)}),
         target=target,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -23,6 +24,7 @@ from raidsim.cli.commands import run as run_module
 from raidsim.model.files.description_errors import load_spec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.questions.without_bottleneck import run_without_bottleneck
+from raidsim.scenarios.questions.without_waits import run_without_waits
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document
 
@@ -160,6 +162,7 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     names = {"name", "kernel", "seconds", "measured_s", "rate", "iops", "usages", "bottleneck", "latencies"}
     names |= {"member_ios", "rebuilds", "events", "figures", "reports", "scale", "estimates", "saturated", "drift"}
     names |= {"offered_iops", "lost_iops", "bottlenecks", "notes", "wear", "drives", "loads", "power", "phases"}
+    names |= {"waits", "wait_reliefs"}
     assert set(printed) == {*names, "precision_reached", "relief", "model_interval", "latency_intervals"}
     without, right = printed["relief"], printed["model_interval"]
     assert set(without) == {"what", "kind", "rate", "seconds", "iops", "latencies", "saturated", "bottleneck"}
@@ -182,7 +185,11 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     assert printed["rebuilds"] == []
     spec = load_spec(ScenarioSpec, path)
     prediction = simulate(spec)
-    made = document(spec, prediction, None, run_without_bottleneck(spec, prediction), run_intervals(spec))
+    removed = run_without_bottleneck(spec, prediction)
+    waits = run_without_waits(spec, prediction, known=removed)
+    made = document(spec, prediction, None, removed, run_intervals(spec), waits)
+    for op, times in printed["waits"].items():
+        assert math.fsum(times.values()) == pytest.approx(printed["latencies"][op]["mean_s"], abs=1e-9)
     assert printed == json.loads(json.dumps(made))
 
 

@@ -67,9 +67,9 @@ def test_a_replay_gives_what_a_run_gives() -> None:
     assert not done.prediction.saturated
     assert done.notes == ()
     assert done.target == "md0"
-    assert done.prediction.bottleneck.startswith("nothing is saturated: the trace's own times set the pace; busiest is")
     closed = replay(machine(), lambda: records(400, 0.02), ReplayOptions(depth=1))
-    assert "the latency of the I/Os outstanding sets the pace" in closed.prediction.bottleneck
+    for found in (done.prediction, closed.prediction):
+        assert found.bottleneck.split(": ")[0] in {next(iter(times)) for times in found.waits.values()}
 
 
 def test_a_trace_of_an_open_load_gives_the_same_latencies() -> None:
