@@ -8,11 +8,14 @@ the frame with the work.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...model.core.request import DAEMON_ISSUER, FLUSHER_ISSUER, READ, RESYNC_ISSUER, RESYNC_THREADS, Call, Request
 from ...model.raid.metadata.superblock import MetadataWrite
-from .events import LogicalIO, Op
+from ...model.waits.causes import CAUSES, CPU
+from ...model.waits.trail import Mark, spans, waited
+from .events import LogicalIO, Op, Wait
 
 
 class Frame(NamedTuple):
@@ -162,6 +165,8 @@ class Causes:
         if number >= self._most:
             return ()
         op, now = op_of(request.op), self._engine.now
+        if request.trail is None:
+            request.trail = Mark(None, 0, now)
         self._open[number] = LogicalIO(
             number, device.name, kind, op, request.offset, request.size, request.issuer, now, None
         )
@@ -172,10 +177,14 @@ class Causes:
         number = self._logical.pop(request, None)
         if number is None:
             return
-        io = self._open.pop(number)
-        self._closed[number] = LogicalIO(
-            io.number, io.device, io.kind, io.op, io.offset, io.size, io.issuer, io.began_s, self._engine.now
+        io, now = self._open.pop(number), self._engine.now
+        assert request.trail is not None
+        waits = tuple(
+            Wait(CAUSES[cause], max(began, io.began_s), ended)
+            for cause, began, ended in spans(waited(request.trail, CPU, now))
+            if ended > io.began_s
         )
+        self._closed[number] = replace(io, ended_s=now, waits=waits)
         if len(self._closed) == self._most:
             self.finished = True
             self.on = False

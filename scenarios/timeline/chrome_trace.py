@@ -114,6 +114,10 @@ def _logical(timeline: Timeline) -> Iterator[Event]:
             "tid": 1 + targets.index(io.device),
         }
         yield {"ph": "b", "ts": _us(io.began_s, timeline.began_s), **common, "args": args}
+        for wait in io.waits:
+            part = {**common, "name": wait.cause}
+            yield {"ph": "b", "ts": _us(wait.began_s, timeline.began_s), **part}
+            yield {"ph": "e", "ts": _us(wait.ended_s, timeline.began_s), **part}
         yield {"ph": "e", "ts": _us(ended, timeline.began_s), **common}
 
 

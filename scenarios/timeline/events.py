@@ -9,6 +9,23 @@ Op = Literal["read", "write"]
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """A part of an I/O's time.
+
+    Attributes
+    ----------
+    cause
+        What it was spent on, one of :data:`raidsim.model.waits.causes.CAUSES`.
+    began_s, ended_s
+        From when to when.
+    """
+
+    cause: str
+    began_s: float
+    ended_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class LogicalIO:
     """An I/O of the workload to its device: of a load itself, of the page cache for dd and for programs on files.
 
@@ -26,6 +43,8 @@ class LogicalIO:
         Who sent it.
     began_s, ended_s
         When it was sent and complete; None if the run was over before.
+    waits
+        What that time was spent on, without remainder, in order; empty if the run was over before.
     """
 
     number: int
@@ -37,6 +56,7 @@ class LogicalIO:
     issuer: int
     began_s: float
     ended_s: float | None
+    waits: tuple[Wait, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

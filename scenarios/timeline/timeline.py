@@ -16,7 +16,7 @@ from ..running.base.sample import Sample
 from ..running.simulate import simulate
 from ..workers.from_source import done_from_source
 from .causes import RecordedError
-from .events import Command, ControllerCommand, CpuWork, LogicalIO, Transfer
+from .events import Command, ControllerCommand, CpuWork, LogicalIO, Transfer, Wait
 from .length import DEFAULT_IOS
 from .recorder import Recorder
 
@@ -28,6 +28,7 @@ __all__ = [
     "Recorder",
     "Timeline",
     "Transfer",
+    "Wait",
     "record",
 ]
 

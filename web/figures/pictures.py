@@ -145,13 +145,16 @@ def timeline_picture(timeline: Timeline) -> Picture:
 
 
 def one_io_picture(timeline: Timeline, number: int) -> Picture:
-    """What became of one logical I/O, command by command in the order of coming; waiting is thin."""
+    """What became of one logical I/O: what it spent its time on, and each command as it came; waiting is thin."""
     io = timeline.ios[number]
     values: list[Picture] = []
     ended = timeline.ended_s if io.ended_s is None else io.ended_s
     values.append(
         {"row": f"I/O {number}: {io.op}", "begin": 0.0, "end": 1e3 * (ended - io.began_s), "command": "logical I/O"}
     )
+    for wait in io.waits:
+        begin, end = (1e3 * (at - io.began_s) for at in (wait.began_s, wait.ended_s))
+        values.append({"row": f"time for: {wait.cause}", "begin": begin, "end": end, "command": wait.cause})
     waits: list[Picture] = []
     for place, each in enumerate(timeline.commands_of(number), start=1):
         words = command_words(each.op, each.role, each.kind)
@@ -164,7 +167,8 @@ def one_io_picture(timeline: Timeline, number: int) -> Picture:
     encoding = {key: picture["layer"][0]["encoding"][key] for key in ("x", "x2", "y")}
     picture["layer"] = [{**bars, "encoding": {**bars["encoding"], "color": colour}} for bars in picture["layer"]]
     thin = {"data": {"values": waits}, "mark": {"type": "bar", "height": 2, "color": "#777"}, "encoding": encoding}
-    return {**picture, "height": AXIS_PX + (ROW_PX + 4) * (1 + len(waits)), "layer": [*picture["layer"], thin]}
+    rows = 1 + len(waits) + len({wait.cause for wait in io.waits})
+    return {**picture, "height": AXIS_PX + (ROW_PX + 4) * rows, "layer": [*picture["layer"], thin]}
 
 
 def _bars_in_time(values: list[Picture], row: str, title: str) -> Picture:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...api.answer.numbers import COUNT, fixed, number
+from ...api.answer.numbers import COUNT, PERCENT, fixed, number
 from ...api.answer.tree import Column, Row, Table
 from ...api.support.explorer import Estimate, Prediction, Timeline
 from ...api.units import format_duration
@@ -55,6 +55,19 @@ def commands_table(timeline: Timeline, number: int) -> Table:
     columns = (Column("drive"), Column("command"), Column("size", "KiB", COUNT, 1 / 1024))
     times = (Column(name, "ms", fixed(3), 1e3) for name in ("came at", "waited", "over at"))
     return Table(f"Commands of I/O {number}", (*columns, *times), rows, keys=2)
+
+
+def io_waits_table(timeline: Timeline, number: int) -> Table:
+    """What one logical I/O spent its time on, in order."""
+    io = timeline.ios[number]
+    took_s = io.waits[-1].ended_s - io.began_s if io.waits else 1.0
+    rows = [
+        (each.cause, each.began_s - io.began_s, each.ended_s - each.began_s, (each.ended_s - each.began_s) / took_s)
+        for each in io.waits
+    ]
+    times = (Column(name, "ms", fixed(3), 1e3) for name in ("from", "for"))
+    columns = (Column("time for"), *times, Column("share", show=PERCENT, scale=100.0))
+    return Table(f"What I/O {number} spent its time on", columns, rows)
 
 
 def command_words(op: str, role: str, kind: str) -> str:

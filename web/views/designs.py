@@ -12,6 +12,7 @@ from ...api.advice import OFFERED_LEVELS
 from ...api.answer.numbers import decimal_size
 from ...api.comparison import Comparison
 from ...api.scenario import Scenario
+from ...api.tables.waits import waits_table
 from ...api.units import format_duration
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
@@ -247,6 +248,8 @@ def show_explain(subject: Subject) -> None:
     )
     for each in effects:
         st.markdown(f"- {plain(each.words)}")
+    if found.base.waits:
+        table(waits_table(found.base), "What the mean latency of the design is made of, without remainder")
     shown = tables.effects_table(effects, total_iops(found.base), mean_latency(found.base))
     table(shown)
     download([shown], "raidsim-explain", "csv_explain")

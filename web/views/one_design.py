@@ -19,6 +19,7 @@ from ...api.support.explorer import (
 from ...api.tables.curve import curve_table, knee_words
 from ...api.tables.run import latencies, loads, phases, unsettled
 from ...api.tables.usages import every_usage
+from ...api.tables.waits import wait_lines, waits_table
 from ...api.units import format_duration
 from ...scenarios.description.any_workload import LoadsSpec
 from ...scenarios.description.scenario import ScenarioSpec
@@ -50,6 +51,8 @@ def show_result(subject: Subject) -> None:
     if prediction.saturated:
         st.warning("More I/Os come than can be done: they wait longer and longer, so there is no latency to tell.")
     st.markdown(f"**Bottleneck:** {plain(prediction.bottleneck)}")
+    for words in wait_lines(prediction):
+        st.markdown(plain(f"{words[0].upper()}{words[1:]}."))
     if outcome.without is not None:
         st.markdown(plain(without_words(prediction, outcome.without)))
     elif not outcome.known:
@@ -71,6 +74,9 @@ def show_result(subject: Subject) -> None:
         table(phases(prediction), "Parts of the day; all else on this page is the mean of the day")
     if prediction.loads:
         table(loads(prediction), "Each load; all else on this page is of all loads together")
+    if prediction.waits:
+        with st.expander("What the mean latency is made of"):
+            table(waits_table(prediction), "What the mean latency is made of, without remainder")
     with st.expander("The parts as a table"):
         table(parts, "Utilization of every part, highest first")
     recovery = outcome.result.rebuild
@@ -199,8 +205,10 @@ def show_ios(subject: Subject) -> None:
     if io.ended_s is not None:
         took = format_duration(io.ended_s - io.began_s)
         st.markdown(plain(f"A {io.op} of {io.size / 1024:g} KiB at byte {io.offset:,}; latency {took}."))
-    one = tables.commands_table(timeline, number)
-    picture(pictures.one_io_picture(timeline, number), f"The commands of I/O {number} in time; the table has them all.")
+    waits, one = tables.io_waits_table(timeline, number), tables.commands_table(timeline, number)
+    told = f"What I/O {number} spent its time on, and its commands in time; the tables have all."
+    picture(pictures.one_io_picture(timeline, number), told)
+    table(waits)
     table(one)
     st.header("The first hundred I/Os, disk by disk", anchor=False)
     picture(
@@ -208,7 +216,7 @@ def show_ios(subject: Subject) -> None:
         "Commands of each disk in time, for the recorded I/Os; those of parity are narrow, writes are dark.",
     )
     table(fan)
-    download([fan, one], "raidsim-ios", "csv_ios")
+    download([fan, waits, one], "raidsim-ios", "csv_ios")
 
 
 def needs_one_load(view: str, spec: ScenarioSpec) -> str:

@@ -92,6 +92,28 @@ def test_a_degraded_read_is_caused_by_the_read() -> None:
     assert set(counts) == {1, 4}
 
 
+def test_the_waits_of_an_io_cover_its_time() -> None:
+    """Protects pictures of single I/Os from holes: what it waits for follows each other, from beginning to end."""
+    for array in ({"level": "raid5", "members": list(FIVE)}, {"level": "raid10", "members": list(DRIVES)}):
+        for io in record(spec({**array, "bitmap": "64MiB"}, read_share="50%", depth=8), ios=40).ios:
+            if io.ended_s is None:
+                assert io.waits == ()
+                continue
+            edges = [io.began_s, *(wait.ended_s for wait in io.waits)]
+            assert [wait.began_s for wait in io.waits] == edges[:-1]
+            assert edges[-1] == io.ended_s
+            assert edges == sorted(set(edges))
+
+
+def test_a_write_shows_the_bitmap_that_it_waits_for() -> None:
+    """A slow write whose own commands are short says what the rest of its time was; without a bitmap it is not that."""
+    members = {"level": "raid10", "members": list(DRIVES)}
+    kept = record(spec({**members, "bitmap": "64MiB"}, read_share="0%", depth=4), ios=20).ios
+    assert any(wait.cause == "write-intent bitmap" for io in kept for wait in io.waits)
+    never = record(spec({**members, "bitmap": "none"}, read_share="0%", depth=4), ios=20).ios
+    assert not any(wait.cause == "write-intent bitmap" for io in never for wait in io.waits)
+
+
 def test_mirrors_and_stripes_know_their_causes() -> None:
     """A write to RAID 10 goes to two drives, a read to one; both are known to be that I/O's."""
     timeline = record(spec({"level": "raid10", "members": list(DRIVES)}, read_share="50%", depth=4), ios=40)
@@ -201,8 +223,12 @@ def check_trace(timeline: Timeline) -> dict[str, Any]:
             assert end >= begin
             assert not under_way or end <= under_way[-1]
             under_way.append(end)
-    begun = [e["id"] for e in events if e["ph"] == "b"]
-    assert sorted(begun) == sorted(e["id"] for e in events if e["ph"] == "e") == list(range(len(timeline.ios)))
+    assert sorted(e["id"] for e in events if "args" in e and e["ph"] == "b") == list(range(len(timeline.ios)))
+    for io in timeline.ios:
+        nested = [(e["ph"], e["name"]) for e in events if e["ph"] in "be" and e["id"] == io.number]
+        parts = [(phase, wait.cause) for wait in io.waits for phase in "be"]
+        assert nested[1:-1] == parts
+        assert (nested[0][0], nested[-1][0], nested[0][1]) == ("b", "e", nested[-1][1])
     return trace
 
 

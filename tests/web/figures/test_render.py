@@ -187,7 +187,9 @@ def test_pictures_of_single_ios_and_designs() -> None:
     assert second is not None
     timeline = TimelineTask(first).perform(Progress())
     one = pictures.one_io_picture(timeline, 0)
-    assert len(one["data"]["values"]) == 1 + len(timeline.commands_of(0))
+    waits = timeline.ios[0].waits
+    assert len(one["data"]["values"]) == 1 + len(waits) + len(timeline.commands_of(0))
+    assert [row[0] for row in tables.io_waits_table(timeline, 0).rows] == [wait.cause for wait in waits] != []
     assert "(ms)" in one["layer"][0]["encoding"]["x"]["title"]
     assert tables.commands_table(timeline, 0).rows
     fan = tables.fan_out_table(timeline)
