@@ -136,8 +136,7 @@ class Dataset(Device):
         self._table, self._indirect = table, indirect
         self._arc = arc
         self.members = members
-        self._allocator = allocator
-        self._dirty = dirty
+        self._allocator, self._dirty = allocator, dirty
         self._groups = groups
         self.costs = costs
         self._sync = sync
