@@ -60,11 +60,6 @@ class Arc:
         """Bytes in use."""
         return self._cached + self.dirty
 
-    @property
-    def hit_share(self) -> float:
-        """Share of the accesses that found their block."""
-        return float(self.hits) / float(max(1, self.hits + self.misses))
-
     def start_statistics(self) -> None:
         """Forget what was counted so far."""
         self.hits = self.misses = self.evicted = 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...core.device import Device
 from ...core.engine import Engine
-from ...core.errors import ModelError
+from ...core.errors import InputError
 from ...core.request import FLUSHER_ISSUER
 from ...tasks.host import Host
 from ..allocation.allocator import Allocator
@@ -167,5 +167,6 @@ def _tables(
         found.append((role, parts[0], special, parts[1]))
     for vdev, (taken_bytes, size) in enumerate(zip(used, sizes, strict=True)):
         if taken_bytes > size:
-            raise ModelError(f"vdev {vdev} has {size} bytes, and the datasets take {taken_bytes} of it")
+            words = f"volumes and files that take {taken_bytes} bytes of vdev {vdev}, with parity and padding"
+            raise InputError("pools", words, f"expected: up to {size}")
     return found, used

@@ -36,7 +36,7 @@ class Stores(NamedTuple):
         Writes that are done for whoever sent them and wait in the buffers of drives, in the caches of controllers and
         in the memory of pools.
     read_caches
-        What controllers and pools keep of what was read.
+        What controllers keep of what was read.
     flash_buffers
         Writes that wait in the buffers of solid-state drives which the load found as it would leave them.
     bitmap_bits
@@ -127,7 +127,6 @@ class SlowStores:
             for controller in controllers
             if controller.read_hits > _HITS * max(1, controller.reads)
         )
-        kept += sum(pool.arc.size for pool in machine.pools.values() if pool.arc.hit_share > _HITS)
         bits = sum(bitmap.bits_set for bitmap in self._bitmaps)
         return Stores(drives, dirty, kept, buffers, bits)
 

@@ -26,6 +26,7 @@ TODAY = (
     "vm-host",
     "backup-and-vms",
     "shared-disks",
+    "zfs-pool",
 )
 FLASH = ("nvme-raid10", "all-flash-database", "hybrid-mirror", "journaled-archive")
 MIB = 1 << 20
