@@ -11,7 +11,6 @@ from ...model.tasks.prices import NotedPrices
 from ..machine.drives import is_solid_state
 from .base.prediction import DriveActivity, Prediction
 from .base.run import Run, drive_usage
-from .base.waits import longest_wait
 from .base.wear import wear
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: Mapping[str, f
         rate=rate,
         iops=iops,
         usages=usages,
-        bottleneck=bottleneck(usages, longest_wait(run.issued())),
+        bottleneck=bottleneck(usages, run.longest_wait()),
         latencies=latencies,
         latency_bins=run.latency_bins(),
         member_ios=sum(disk.reads + disk.writes for disk in machine.disks.values()),

@@ -27,7 +27,7 @@ from ...machine.machine import BuiltMachine
 from ...machine.observer import UNOBSERVED
 from .prediction import LatencyBins, RebuildProgress
 from .sample import Sample
-from .waits import WaitTimes, waits_of
+from .waits import WaitTimes, longest_wait, waits_of
 
 if TYPE_CHECKING:
     from ....model.raid.metadata.bitmap import WriteIntentBitmap
@@ -153,12 +153,17 @@ class Run(ABC):
 
     def waits(self) -> dict[str, WaitTimes]:
         """What the mean latencies of the same I/Os are made of: see :attr:`.prediction.Prediction.waits`."""
-        return waits_of(self.issued(), {op: merged.mean for op, merged in self.histograms().items()})
+        loads, caches = self._issued()
+        return waits_of([*caches, *loads], {op: merged.mean for op, merged in self.histograms().items()})
 
-    def issued(self) -> list[IoWaits]:
-        """What the I/Os of all caches and loads spent their time on."""
+    def longest_wait(self) -> str:
+        """What takes most of the time that programs wait for, in words; "" if that is not known."""
+        return longest_wait(*self._issued())
+
+    def _issued(self) -> tuple[list[IoWaits], list[IoWaits]]:
+        """What the I/Os of the loads, and those of the page caches, spent their time on."""
         machine = self.machine
-        return [*(cache.waits for cache in machine.caches), *(load.waits for load in machine.loads)]
+        return [load.waits for load in machine.loads], [cache.waits for cache in machine.caches]
 
     def latency_bins(self) -> dict[str, LatencyBins]:
         """The same as counts: see :attr:`.prediction.Prediction.latency_bins`."""

@@ -23,9 +23,12 @@ def waits_of(issued: Sequence[IoWaits], means_s: Mapping[str, float]) -> dict[st
     return found
 
 
-def longest_wait(issued: Sequence[IoWaits]) -> str:
-    """The cause that takes most of the time of all reads, or of all writes, in words; "" if none is known."""
-    sums = {op: _sums(issued, op) for op in ("read", "write")}
+def longest_wait(loads: Sequence[IoWaits], caches: Sequence[IoWaits] = ()) -> str:
+    """The cause that takes most of the time of all reads, or of all writes, in words; "" if none is known.
+
+    Programs wait for what page caches read, but not for what these write back.
+    """
+    sums = {"read": _sums([*loads, *caches], "read"), "write": _sums(loads, "write")}
     op = max(sums, key=lambda each: sum_in_order(sums[each].values()))
     if not sums[op]:
         return ""

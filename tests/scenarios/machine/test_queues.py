@@ -229,4 +229,4 @@ def test_one_job_is_limited_by_its_core_and_says_so() -> None:
 
 def test_a_job_that_waits_is_not() -> None:
     """The counter-test: one I/O at a time leaves its core idle."""
-    assert " of a read's time; busiest is" in busy(depth=1)
+    assert busy(depth=1).startswith("latency of one I/O after the other; busiest is cpu")
