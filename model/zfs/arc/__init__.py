@@ -1,1 +1,1 @@
-"""The ARC: what ZFS caches in memory, what it reads ahead, and the second level on a cache device."""
+"""The ARC: what ZFS caches in memory, and what it reads ahead."""

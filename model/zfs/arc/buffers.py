@@ -28,11 +28,9 @@ class Buffer:
         Time (s) of the last access that counted.
     prefetched
         Whether prefetch brought it, and no reader has used it since.
-    second
-        Whether the second level holds a copy.
     """
 
-    __slots__ = ("key", "newer", "older", "place", "prefetched", "second", "size", "used")
+    __slots__ = ("key", "newer", "older", "place", "prefetched", "size", "used")
 
     newer: Buffer
     older: Buffer
@@ -43,7 +41,6 @@ class Buffer:
         self.place = place
         self.used = used
         self.prefetched = prefetched
-        self.second = False
         self.newer = self
         self.older = self
 

@@ -38,11 +38,11 @@ class Arc:
         Blocks by list: see :mod:`.buffers`.
     dirty
         Bytes of blocks that are not yet written; they cannot be evicted.
-    hits, misses, evicted
-        Accesses that found a block, those that did not, and bytes evicted.
+    hits, misses
+        Accesses that found a block, and those that did not.
     """
 
-    __slots__ = ("_balance", "_buffers", "_cached", "dirty", "evicted", "hits", "lists", "misses", "target")
+    __slots__ = ("_balance", "_buffers", "_cached", "dirty", "hits", "lists", "misses", "target")
 
     def __init__(self, target: i64) -> None:
         self.target = target
@@ -53,7 +53,6 @@ class Arc:
         self.dirty: i64 = 0
         self.hits: i64 = 0
         self.misses: i64 = 0
-        self.evicted: i64 = 0
 
     @property
     def size(self) -> int:
@@ -62,7 +61,7 @@ class Arc:
 
     def start_statistics(self) -> None:
         """Forget what was counted so far."""
-        self.hits = self.misses = self.evicted = 0
+        self.hits = self.misses = 0
 
     def holds(self, key: i64) -> bool:
         """Whether a block is cached, without using it."""
@@ -111,7 +110,6 @@ class Arc:
             buffer.size = size
             buffer.used = now
             buffer.prefetched = prefetched
-            buffer.second = False
         self.lists[buffer.place].push(buffer)
         self._cached += size + HEADER_BYTES
         if self._cached + self.dirty > self.target + OVERFLOW_BYTES:
@@ -124,19 +122,6 @@ class Arc:
             self.lists[buffer.place].drop(buffer)
             if buffer.place < GHOST:
                 self._cached -= buffer.size + HEADER_BYTES
-
-    def victims(self, number: i64, bytes_at_most: i64) -> list[Buffer]:
-        """Blocks that are next to be evicted from one list, which the second level does not hold."""
-        found: list[Buffer] = []
-        ends = self.lists[number].ends
-        buffer = ends.newer
-        taken: i64 = 0
-        while buffer is not ends and taken < bytes_at_most:
-            if not buffer.second and not buffer.prefetched:
-                found.append(buffer)
-            taken += buffer.size
-            buffer = buffer.newer
-        return found
 
     def _evict(self, now: float) -> None:
         """Evict down to the target (arc_evict)."""
@@ -176,5 +161,4 @@ class Arc:
                 got += buffer.size
                 self._cached -= buffer.size + HEADER_BYTES
             buffer = following
-        self.evicted += got
         return got

@@ -58,11 +58,6 @@ class LogWriter:
         The pool's parts.
     rules
         How writes are logged.
-
-    Attributes
-    ----------
-    commits, blocks
-        Log writes and log blocks so far.
     """
 
     __slots__ = (
@@ -85,8 +80,6 @@ class LogWriter:
         "_parallel",
         "_pending",
         "_rules",
-        "blocks",
-        "commits",
     )
 
     def __init__(
@@ -118,8 +111,6 @@ class LogWriter:
         self._next: Place | None = None
         self._new_places: list[Place] = []
         self._old_places: list[Place] = []
-        self.commits: i64 = 0
-        self.blocks: i64 = 0
 
     def add(self, offset: i64, size: i64, synchronous: bool) -> None:
         """Note a write, which the next commit logs."""
@@ -183,7 +174,6 @@ class LogWriter:
         self._batch = None
         if self._parallel:
             self._parallel -= 1
-        self.commits += 1
         self._in_flight.append(batch)
         commit = self._log.commit(batch.records)
         if commit.waits_for_txg:
@@ -217,7 +207,6 @@ class LogWriter:
             writes.append(Place(place.vdev, place.offset, block.written(pool.vdevs[place.vdev])))
             last = number + 1 == len(commit.blocks)
             self._next = allocator.allocate_log(self._log.next_bytes if last else commit.blocks[number + 1].size)
-        self.blocks += len(commit.blocks)
         batch.left = len(writes)
         batch.vdevs = sorted({place.vdev for place in writes})
         for place in writes:
