@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .api.catalogue import drives, studies
     from .api.comparison import Comparison, compare
     from .api.curve import LoadCurve, load_curve
+    from .api.diagnosis import Diagnosis, diagnose
     from .api.figures import Interval, Latency
     from .api.fio import FioResult, fio
     from .api.inspection import Inspection, inspect
@@ -40,6 +41,7 @@ _WHERE = {
     "api.catalogue": ("drives", "studies"),
     "api.comparison": ("Comparison", "compare"),
     "api.curve": ("LoadCurve", "load_curve"),
+    "api.diagnosis": ("Diagnosis", "diagnose"),
     "api.figures": ("Interval", "Latency"),
     "api.fio": ("FioResult", "fio"),
     "api.inspection": ("Inspection", "inspect"),
@@ -61,6 +63,7 @@ __all__ = [
     "Calibration",
     "Capacity",
     "Comparison",
+    "Diagnosis",
     "FioResult",
     "InputError",
     "Inspection",
@@ -82,6 +85,7 @@ __all__ = [
     "calibrate",
     "capacity",
     "compare",
+    "diagnose",
     "drives",
     "fio",
     "inspect",

@@ -49,6 +49,7 @@ COMMANDS = {
     "trace": (".commands.trace:trace_command", "Say what is in a recorded trace."),
     "scenario": (".commands.scenario:scenario_command", "List and show scenarios; write changed copies."),
     "inspect": (".commands.inspect:inspect_command", "Make a scenario from this machine, or from pasted output."),
+    "diagnose": (".commands.diagnose:diagnose_command", "Find why an array is slower than it should be."),
     "schema": (".commands.scenario:schema_command", "Print the JSON Schema of scenario files."),
     "sensitivity": (".commands.sensitivity:sensitivity_command", "Find which parameters move a prediction most."),
     "web": ("..web.command:web_command", "Explore designs in a browser."),

@@ -58,6 +58,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("calibration/simulation", "calibration/fio_study"),
     ("calibration/fit", "calibration/sensitivity"),
     ("calibration/uncertainty",),
+    ("calibration/diagnosis",),
     ("validation/conformance", "validation/drives"),
     ("validation/conformance/md",),
     (

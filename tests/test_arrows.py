@@ -13,6 +13,7 @@ FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in fol
 FACES = ("cli", "web")
 MOST_FILES, MOST_ITEMS = 16, 25
 RUNNING = (
+    "calibration.diagnosis.diagnose",
     "calibration.fit.fit",
     "calibration.inspection.inspection",
     "calibration.sensitivity.sensitivity",

@@ -15,10 +15,10 @@ from ...scenarios.designs.designs import Family
 from ...scenarios.designs.requirement import RequirementSpec
 from ...scenarios.designs.room import room
 from ..answer.numbers import COUNT, PERCENT, counted, listed, probability
+from ..answer.power import class_words
 from ..answer.tree import Answer, Column, Part, Row, Table, Words, lines
 from .advice_document import room_at_load
 from .decision import advice_decision
-from .power import class_words
 
 _ALL_CERTAIN = ("failures", "capacity", "budget", "rack units", "power", "links")
 """Bounds that are alike in designs that differ by their drives' speed only."""

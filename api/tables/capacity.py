@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ...scenarios.advice.endurance import Endurance
 from ...scenarios.designs.capacity import CapacityPlan, PlannedPower
 from ..answer.numbers import PERCENTS, counted, fixed
+from ..answer.power import class_note
 from ..answer.tree import Column, Table
-from .power import class_note
 
 _COLUMNS = (
     Column(""),

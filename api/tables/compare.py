@@ -30,12 +30,12 @@ from ..answer.numbers import (
     watts,
     with_interval,
 )
+from ..answer.power import class_words, no_figure
 from ..answer.svg import bars
 from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, Words, lines
 from ..support.figures import SPEED, rebuild_time, speed_columns, speed_figures, survived, unit_of
 from .curve import curve_table
 from .decision import comparison_decision
-from .power import class_words, no_figure
 
 _LONG_S = 7 * 86400.0
 """A rebuild that takes longer is worth a warning."""

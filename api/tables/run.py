@@ -36,10 +36,10 @@ from ..answer.numbers import (
     spread,
     with_spread,
 )
+from ..answer.power import power_line
 from ..answer.svg import bars
 from ..answer.svg import lines as curves
 from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, Verbatim, Words, lines
-from .power import power_line
 from .rebuild import rebuild_cost, rebuild_line, rebuild_waits
 from .usages import usages
 from .waits import wait_lines

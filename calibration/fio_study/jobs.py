@@ -133,7 +133,7 @@ def read_jobs(folder: Path) -> tuple[list[FioJob], list[str]]:
         if report.format != fio_json.NAME:
             notes.append(f"{path.name} is left out: a report of {report.format}")
             continue
-        found = list(_jobs_of(path, report))
+        found = list(jobs_of(path, report))
         several = len(found) > 1
         for job in found:
             name = f"{path.stem}/{job.name}" if several else path.stem
@@ -153,7 +153,8 @@ def _unused(name: str, taken: set[str]) -> str:
     return free
 
 
-def _jobs_of(path: Path, report: Report) -> Iterator[FioJob]:
+def jobs_of(path: Path, report: Report) -> Iterator[FioJob]:
+    """The jobs of a report of fio in JSON that was read from a file."""
     groups: dict[str | None, list[ReportedJob]] = {}
     for entry in reported_jobs(path, report):
         groups.setdefault(entry.group, []).append(entry)

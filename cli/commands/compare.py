@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ... import InputError
+from ...api.answer.units import parse_fraction, parse_time
 from ...api.comparison import (
     FEWEST_POINTS,
     MOST_REPLICATIONS,
@@ -19,7 +20,6 @@ from ...api.comparison import (
     parse_alternatives,
 )
 from ...api.scenario import Scenario
-from ...api.units import parse_fraction, parse_time
 from ..support.files import check_picture, write_picture
 from ..support.options import ScenarioArgument, SetOption, WorkersOption
 from ..support.terminal import show

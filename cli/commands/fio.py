@@ -13,6 +13,7 @@ import typer
 
 from ... import InputError
 from ...api.answer.tree import Answer, Verbatim
+from ...api.answer.units import parse_size, parse_time
 from ...api.fio import (
     Compared,
     FioOptions,
@@ -34,7 +35,6 @@ from ...api.fio import (
 )
 from ...api.support.files import whole_file
 from ...api.tables.fio import fio_comparison, limits
-from ...api.units import parse_size, parse_time
 from ..support.files import check_output
 from ..support.options import SetOption
 from ..support.terminal import show

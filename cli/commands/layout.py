@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ... import InputError
+from ...api.answer.units import format_size, parse_size
 from ...api.layout import (
     Layout,
     LinearLayout,
@@ -24,7 +25,6 @@ from ...api.layout import (
 )
 from ...api.pictures.layout import layout_figure
 from ...api.tables.pool_map import PoolMap
-from ...api.units import format_size, parse_size
 from ..support.files import check_picture, write_picture
 from ..support.table import Table
 from ..support.terminal import show

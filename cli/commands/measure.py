@@ -13,6 +13,7 @@ import typer
 from ... import InputError
 from ...api.answer.numbers import COUNT
 from ...api.answer.tree import Answer, Column, Row, Table, Words
+from ...api.answer.units import format_duration, format_rate, format_size, parse_size
 from ...api.measuring import (
     Job,
     Kernel,
@@ -27,7 +28,6 @@ from ...api.measuring import (
     takes_direct,
 )
 from ...api.support.progress import progress_bar
-from ...api.units import format_duration, format_rate, format_size, parse_size
 from ..support.terminal import WIDE, console_of, show
 
 _LONGEST_S = 3600.0

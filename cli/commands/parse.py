@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from ...api.answer.tree import Answer, Column, Part, Row, Table, Words, lines
+from ...api.answer.units import format_duration, format_rate
 from ...api.reports import Figure, Report, read_report
-from ...api.units import format_duration, format_rate
 from ..support.terminal import WIDE, console_of, show
 
 _NOT_SHOWN = "_bin"

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from ... import InputError
+from ...api.answer.units import parse_fraction, parse_time
 from ...api.replay import KINDS, Fit, Replay, ReplayOptions, open_trace, replay_opened
 from ...api.scenario import Scenario
-from ...api.units import parse_fraction, parse_time
 from ..support.files import check_output
 from ..support.options import OnErrorOption, SetOption, skips_malformed
 from ..support.terminal import show

@@ -14,6 +14,7 @@ import typer
 from ... import InputError
 from ...api.answer.numbers import PERCENT
 from ...api.answer.tree import Answer, Column, Part, Table, Words, lines
+from ...api.answer.units import format_duration
 from ...api.studies import (
     FIRST_SHOTS,
     FirstShot,
@@ -30,7 +31,6 @@ from ...api.studies import (
 from ...api.support.predicting import predict_studies
 from ...api.support.progress import progress_bar
 from ...api.support.unfinished import evaluating
-from ...api.units import format_duration
 from ..support.files import write_file
 from ..support.terminal import console_of, show
 

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from ... import InputError
+from ...api.answer.units import parse_time
 from ...api.pictures.sweep import sweep_figure
 from ...api.sweep import (
     ClusterWorkers,
@@ -29,7 +30,6 @@ from ...api.sweep import (
     write_parquet,
 )
 from ...api.tables.sweep import document, sweep_answer
-from ...api.units import parse_time
 from ..support.files import check_picture, write_picture
 from ..support.interrupts import interrupted_status
 from ..support.options import SetOption

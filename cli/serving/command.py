@@ -10,12 +10,12 @@ import typer
 from rich.console import Console
 
 from ... import InputError
+from ...api.answer.units import format_size, parse_size
 from ...api.result import DEFAULT_IOS
 from ...api.run import UNOBSERVED
 from ...api.scenario import Scenario
 from ...api.support.explorer import Recorder, Timeline, chrome_trace
 from ...api.support.run_document import document
-from ...api.units import format_size, parse_size
 from ...serve.server import DEFAULT_MEMORY, DEFAULT_PORT, ServeOptions, Server, serve
 from ..support.files import check_output, whole_file
 from ..support.options import ScenarioArgument, SetOption

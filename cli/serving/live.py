@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from ...api.units import format_duration, format_size
+from ...api.answer.units import format_duration, format_size
 from ...serve.recent import Look
 from ...serve.server import Server
 from ..support.table import Table

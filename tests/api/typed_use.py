@@ -11,6 +11,7 @@ from raidsim import (
     Calibration,
     Capacity,
     Comparison,
+    Diagnosis,
     FioResult,
     InputError,
     Inspection,
@@ -62,12 +63,14 @@ def all_of_it() -> str:
     tables: list[Table] = [raidsim.drives(), raidsim.studies()]
     moved: Sensitivity = raidsim.sensitivity(base, figure="iops", parameters=["machine.memory=20%"])
     seen: Inspection = raidsim.inspect("mdstat.txt")
+    wrong: Diagnosis = raidsim.diagnose("mdstat.txt", measured=["fio.json"])
+    causes: tuple[str, ...] = wrong.causes
     try:
         text: str = raidsim.run(seen.scenario).to_json()
     except InputError as error:
         text = error.place
     except RaidsimError as error:
         text = str(error)
-    words = [text, busiest, raidsim.__version__, repr((latency, interval, curve, axes, tables))]
+    words = [text, busiest, *causes, raidsim.__version__, repr((latency, interval, curve, axes, tables))]
     words += [repr(each) for each in (knee, advice, swept, room, layout, predicted, judged, jobs, played, moved)]
     return " ".join([*words, str(number + best), str(result.to_dict()["iops"]), str(len(varied.to_frame()))])

@@ -8,8 +8,8 @@ from html import escape
 
 from ...api.answer.numbers import number
 from ...api.answer.tree import Column, Table
+from ...api.answer.units import format_duration, format_size
 from ...api.support.explorer import RebuildProgress
-from ...api.units import format_duration, format_size
 from ...serve.counts import MOST_LATE
 from ...serve.recent import Look
 from ..work.live import ArrayState, Seen

@@ -10,8 +10,8 @@ from typing import Any
 
 from ...api.answer.numbers import COUNT, PERCENT, fixed, number
 from ...api.answer.tree import Column, Row, Table
+from ...api.answer.units import format_duration
 from ...api.support.explorer import Estimate, Prediction, Timeline
-from ...api.units import format_duration
 from ..work.explain import Effect
 from ..work.tasks import CoursePart, Outcome
 

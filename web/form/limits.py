@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import fields
 
 from ... import InputError
+from ...api.answer.units import format_duration
 from ...api.support.explorer import top_parts
-from ...api.units import format_duration
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import AnyDrive
 from ...model.layouts import LEVELS

@@ -10,8 +10,8 @@ import streamlit as st
 from ... import InputError
 from ...api.advice import OFFERED_LEVELS, Advice, Design
 from ...api.answer.numbers import decimal_size
+from ...api.answer.units import format_duration
 from ...api.scenario import plain_text
-from ...api.units import format_duration
 from ...model.layouts import LEVELS
 from ..figures import pictures_of_designs as pictures
 from ..figures.markup import plain

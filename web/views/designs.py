@@ -10,10 +10,10 @@ import streamlit as st
 from ... import InputError
 from ...api.advice import OFFERED_LEVELS
 from ...api.answer.numbers import decimal_size
+from ...api.answer.units import format_duration
 from ...api.comparison import Comparison
 from ...api.scenario import Scenario
 from ...api.tables.waits import waits_table
-from ...api.units import format_duration
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.documents.document import Document

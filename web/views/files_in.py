@@ -9,6 +9,7 @@ import streamlit as st
 from ... import InputError
 from ...api.answer.numbers import number
 from ...api.answer.tree import Column, Table
+from ...api.answer.units import format_duration
 from ...api.inspection import Inspection, inspect
 from ...api.replay import Replay
 from ...api.support.explorer import Fit
@@ -16,7 +17,6 @@ from ...api.support.files import decoded
 from ...api.tables.fio import compared
 from ...api.tables.run import latencies
 from ...api.tables.usages import every_usage
-from ...api.units import format_duration
 from ..figures.markup import plain
 from ..figures.tables import headline
 from ..form.choices import MOST_DEPTH

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...api.units import format_duration, parse_time
+from ...api.answer.units import format_duration, parse_time
 from ...model.disk.spec import DriveSpec
 from ..figures.markup import plain
 from ..form.choices import Range, known_drive, offer

@@ -6,6 +6,7 @@ import math
 
 import streamlit as st
 
+from ...api.answer.units import format_duration
 from ...api.curve import LoadCurve
 from ...api.scenario import Scenario
 from ...api.support.explorer import (
@@ -20,7 +21,6 @@ from ...api.tables.curve import curve_table, knee_words
 from ...api.tables.run import latencies, loads, phases, unsettled
 from ...api.tables.usages import every_usage
 from ...api.tables.waits import wait_lines, waits_table
-from ...api.units import format_duration
 from ...scenarios.description.any_workload import LoadsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from ...api.answer.units import format_duration
 from ...api.scenario import Scenario
 from ...api.support.explorer import Prediction
-from ...api.units import format_duration
 from ...model.controller.catalogue import controller
 from ...model.disk.spec import DriveSpec
 from ...model.layouts import LEVELS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from ...api.units import format_size
+from ...api.answer.units import format_size
 from ...model.layouts import (
     LEVELS,
     STRIPED_MIRRORS,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from ...api.answer.units import format_duration
 from ...api.support.progress import followed_by
-from ...api.units import format_duration
 
 Result_co = TypeVar("Result_co", covariant=True)
 

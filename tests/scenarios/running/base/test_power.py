@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidsim.api.tables.power import power_line
+from raidsim.api.answer.power import power_line
 from raidsim.model.statistics.usage import Usage
 from raidsim.scenarios.documents.document import read_document
 from raidsim.scenarios.running.base.power import DrivePower, drive_power

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.files.quantities import (
+from ...model.files.quantities import (
     format_duration,
     format_rate,
     format_size,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...scenarios.running.base.power import DrivePower
-from ..answer.numbers import watts
+from .numbers import watts
 
 
 def power_line(power: DrivePower) -> str | None:

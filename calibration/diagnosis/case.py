@@ -1,0 +1,140 @@
+"""A described machine with measured jobs on one of its devices, and the same with something changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...model.core.errors import InputError
+from ...scenarios.description.arrays import ArraySpec
+from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.documents.document import Document
+from .measured import MeasuredJob
+
+_PRECISION = "10%"
+_IOS = 1500
+"""I/Os of a job that a run has at most, by the rate that was measured."""
+_SHORTEST_S, _LONGEST_S = 0.5, 20.0
+_OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a cause changes in a case.
+
+    Attributes
+    ----------
+    values
+        New values of the machine and its arrays by dotted path; None removes one.
+    load
+        New fields of every job's load.
+    other
+        A load that is there at the same time; None: there is none.
+    """
+
+    values: Mapping[str, Any]
+    load: Mapping[str, Any]
+    other: Mapping[str, Any] | None = None
+
+    def with_(self, more: Change) -> Change:
+        """Both changes."""
+        return Change({**self.values, **more.values}, {**self.load, **more.load}, more.other or self.other)
+
+
+NOTHING = Change({}, {})
+
+
+class Case:
+    """A machine as it was described, and the device that jobs ran on.
+
+    Parameters
+    ----------
+    document
+        The scenario of the machine; its workload is not used.
+    target
+        The device; None: the only array, or the only drive.
+
+    Raises
+    ------
+    InputError
+        If there is no such device, or several could be meant.
+    """
+
+    def __init__(self, document: Document, target: str | None = None) -> None:
+        self.document = document
+        self.spec = document.spec()
+        self.target = self._chosen(target)
+
+    def _chosen(self, target: str | None) -> str:
+        spec = self.spec
+        known = [*spec.arrays, *spec.volumes, *spec.machine.drives]
+        if target is not None:
+            if target not in known:
+                raise InputError("--target", f"no device {target!r}", f"expected: {', '.join(known)}")
+            return target
+        built_on = {member for array in spec.arrays.values() for member in array.members}
+        candidates = [name for name in spec.arrays if name not in built_on] or [*spec.machine.drives]
+        if len(candidates) != 1:
+            raise InputError(
+                "--target",
+                f"{len(candidates)} devices that could be meant",
+                f"expected: one of {', '.join(candidates)}",
+            )
+        return candidates[0]
+
+    @property
+    def array(self) -> ArraySpec | None:
+        """The array that is loaded; None of a single drive."""
+        return self.spec.arrays.get(self.target)
+
+    @property
+    def drives(self) -> list[str]:
+        """The drives below the target."""
+        return self._below(self.target)
+
+    def _below(self, name: str) -> list[str]:
+        spec = self.spec
+        if name in spec.machine.drives:
+            return [name]
+        parts = spec.arrays[name].members if name in spec.arrays else spec.volumes[name].on
+        return list(dict.fromkeys(drive for part in parts for drive in self._below(part)))
+
+    def changed(self, change: Change) -> Case:
+        """The case with a machine that has been changed."""
+        return Case(self.document.changed(change.values, "cause"), self.target) if change.values else self
+
+    def scenario(self, job: MeasuredJob, change: Change = NOTHING) -> ScenarioSpec:
+        """The scenario of a job; `InputError` if the change cannot be made, or the job cannot run then."""
+        load = {**job.load, **change.load, "kind": "load", "targets": [self.target]}
+        values: dict[str, Any] = {**change.values, "workload": None, "workloads": None}
+        there = {
+            name: value
+            for name, value in values.items()
+            if value is not None or name.split(".")[0] in self.document.data
+        }
+        document = self.document.changed(there, "cause")
+        data = dict(document.data)
+        if change.other is None:
+            data["workload"] = {**load, **_times(job)}
+        else:
+            del load["kind"]
+            other = {**change.other, "targets": [self.target], "name": _OTHER}
+            data["workloads"], data["workload"] = [{**load, "name": job.name}, other], _times(job)
+        return Document(document.name, data, document.positions).spec()
+
+
+def _times(job: MeasuredJob) -> dict[str, str]:
+    """How long a job runs: until its speed is known, but not long where that takes long."""
+    return {"precision": _PRECISION, "duration": f"{longest_s(job):.3g}s"}
+
+
+def longest_s(job: MeasuredJob) -> float:
+    """Simulated time (s) of a job at most, by the rate that was measured."""
+    return min(_LONGEST_S, max(_SHORTEST_S, _IOS / job.figures["iops"]))
+
+
+def drives_of(case: Case, rotational: bool) -> Sequence[str]:
+    """Drives below the target that are hard disks, or that are not."""
+    drives = case.spec.machine.drives
+    return [name for name in case.drives if drives[name].entry().rotational == rotational]
