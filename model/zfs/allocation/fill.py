@@ -61,9 +61,12 @@ class Fill:
         self._gap: i64 = 0
         self._run: i64 = max(used, 1)
         if fragmentation and 0 < used < size:
-            self._gap = max(unit, _SPREAD * free_segment(fragmentation) // unit * unit)
-            usable = (size - used) // 2
-            self._run = max(unit, self._gap * (size - usable) // usable // unit * unit)
+            # In Python's integers: the product of the two may have more than 64 bits.
+            gap: int = max(unit, _SPREAD * free_segment(fragmentation) // unit * unit)
+            usable: int = (size - used) // 2
+            run: int = max(unit, gap * (size - usable) // usable // unit * unit)
+            self._gap = gap
+            self._run = run
 
     def place(self, offset: i64, size: i64) -> i64:
         """Where the used byte number `offset`, of all used bytes, is: the start of a block of `size` bytes."""

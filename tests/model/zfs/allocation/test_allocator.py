@@ -90,3 +90,12 @@ def test_used_and_free_space_do_not_overlap(fragmentation: float) -> None:
     for number in range(0, GIB // 4 // (128 * KIB), 7):
         start = fill.place(number * 128 * KIB, 128 * KIB)
         assert all(end <= start or first >= start + 128 * KIB for first, end in free)
+
+
+def test_a_large_fragmented_vdev_holds_its_blocks() -> None:
+    """The last used block of a vdev of 7 TB with free segments of 4 MiB lies inside it; products exceed 64 bits."""
+    size, used, block = 7 * 10**12, 3 * 10**12, 32 * KIB
+    fill = Fill(size, used, 0.2)
+    places = [fill.place(offset, block) for offset in range(0, used // block * block, used // 1000 // block * block)]
+    assert places == sorted(places)
+    assert places[-1] + block <= size
