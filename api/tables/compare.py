@@ -107,7 +107,7 @@ def _speed(designs: Sequence[Measured], span: int | None) -> Table:
             replace(offered, show=number),
             replace(served, show=shown[0].show),
             replace(lost, show=number),
-            *shown[1:],
+            *(replace(column, detail=True) if name == "rate" else column for name, column in [*columns.items()][1:]),
         ]
     where = "" if span is None else f" on the first {decimal_size(span)} of each, all that the smallest design has"
     return _table(f"Speed{where}", shown, cells, designs)

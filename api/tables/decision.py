@@ -67,7 +67,8 @@ def _apart(what: str, named: str, best: Measured, worst: Measured) -> Iterator[s
     """Where a latency is shortest and where it is longest."""
     shortest, longest = best.estimates[named].mean, worst.estimates[named].mean
     if _alike(best, worst, named):
-        yield f"{what} are within about {format_duration(shortest)} on all"
+        few, many = format_duration(shortest), format_duration(longest)
+        yield f"{what} are within {few if few == many else f'{few} to {many}'} on all, and not told apart"
     else:
         yield (
             f"{what} are within {format_duration(shortest)} on {_name(best)}, and {format_duration(longest)} on "
