@@ -58,8 +58,10 @@ def _fastest(designs: Sequence[Measured]) -> Iterator[str]:
     if _alike(best, worst, "iops"):
         yield "All serve about as many I/Os"
         return
-    others = [f"{best.iops / each.iops:.2g} times {_name(each)}" for each in fit if each is not best]
-    yield f"Most served: {_name(best)}, {number(best.iops)} IOPS, {listed(others[:_MOST_OTHERS])}"
+    first = [each for each in fit if each is best or _alike(best, each, "iops")]
+    others = [f"{best.iops / each.iops:.2g} times {_name(each)}" for each in fit if each not in first]
+    names = listed([_name(each) for each in first])
+    yield f"Most served: {names}, {number(best.iops)} IOPS, {listed(others[:_MOST_OTHERS])}"
     yield from _because(best, worst)
 
 

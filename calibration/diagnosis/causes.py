@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import drive, drive_names
 from ...model.files.description import Spec
@@ -45,9 +47,13 @@ class CauseEntry(Spec):
     """What the catalogue says of a cause: see its file."""
 
     words: str
-    prior: float
+    """What is wrong."""
+    prior: float = Field(gt=0)
+    """How often one meets it, relative to other causes."""
     check: str
+    """The command that shows it."""
     mend: str
+    """What to do then."""
 
 
 @dataclass(frozen=True)

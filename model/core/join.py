@@ -11,6 +11,10 @@ from ..waits.trail import Mark
 from .request import Completion, Request
 
 
+def _over() -> None:
+    """What a join that is over does."""
+
+
 class Join(Completion):
     """Counts member requests down and calls `then` after the last, whose trail it keeps."""
 
@@ -31,7 +35,10 @@ class Join(Completion):
         """One part is complete."""
         self.left -= 1
         if not self.left:
-            self.then()
+            # A function that asks for the trail holds the join: the two would hold each other.
+            then = self.then
+            self.then = _over
+            then()
 
 
 @mypyc_attr(free_list_len=1)

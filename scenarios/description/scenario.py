@@ -79,7 +79,7 @@ class ScenarioSpec(Spec):
     """Partitions and logical volumes, by name."""
     pools: dict[str, PoolSpec] = Field(default_factory=dict)
     """Pools of ZFS, by name; their volumes and files are devices: `tank/vm`."""
-    zfs_parameters: ZfsParameters = ZfsParameters()
+    zfs_parameters: ZfsParameters = Field(default_factory=ZfsParameters)
     """Module parameters of ZFS."""
     file_systems: dict[str, FileSystemSpec] = Field(default_factory=dict)
     """By mount point."""

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -175,7 +176,7 @@ def test_what_is_taken_away_says_the_same_as_the_page(browser: Browser, address:
     assert rows[:2] == [["# Latency (ms)"], ["", "I/Os per s", *rows[1][2:]]]
     assert {row[0]: float(row[1]) for row in rows[2:4]} == dict(again.iops)
     assert on_page.startswith(f"{sum(again.iops.values()):,.0f} ±")
-    assert f"bottleneck: {again.bottleneck}" in report
+    assert escape(f"bottleneck: {again.bottleneck}") in report
     assert scenario.splitlines()[1] in report
 
 

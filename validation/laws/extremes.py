@@ -19,7 +19,6 @@ LONGER = 1.25
 requests at the members when a read comes."""
 _LONG = {"workload.warm_up": "0.2s", "workload.duration": "1s"}
 """A resync sleeps for ticks of 4 ms, and must do so many times."""
-_CHECKED = ("raid1", "raid4", "raid5", "raid6")
 _LIGHT = 0.25
 """Share of the I/Os that the array serves alone."""
 _CLOSED = [
@@ -110,7 +109,10 @@ def _next_to_a_check(trial: Trial) -> Mapping[str, Any] | None:
     # A kernel that naps lets a resync run as fast as it can next to a light load. A RAID 10 sends up to 32 MiB while
     # nobody reads, and the next read waits for all of it, as recorded. A hard disk with several commands goes on with
     # the resync until a read is too old, and breaks off less often for fewer reads.
-    if array is None or array.level not in _CHECKED or array.controller is not None or name not in described:
+    if array is None or array.controller is not None or name not in described:
+        return None
+    level = LEVELS[array.level]
+    if level.has_groups or not (level.is_mirror or level.has_parity):
         return None
     drives = [instance.spec() for instance in spec.machine.drives.values()]
     if any(each.rotational and each.queue_depth > 1 for each in drives):

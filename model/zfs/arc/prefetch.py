@@ -53,6 +53,13 @@ class Stream:
         self.position += blocks
         return blocks
 
+    def copied(self) -> Stream:
+        """Another one as it is now."""
+        other = Stream(self.position, self.used)
+        other.distance, other.start, other.end = self.distance, self.start, self.end
+        other.missed, other.overtaken, other.ranges = self.missed, self.overtaken, [*self.ranges]
+        return other
+
     def remember(self, block: i64, blocks: i64, hole_shift: int) -> i64:
         """Note a read ahead of the stream; returns by how many blocks the stream goes on, if its gap is filled."""
         first, last = int(block - self.position), int(block - self.position + blocks)
@@ -85,16 +92,23 @@ class Prefetch:
         Bytes of a block.
     """
 
-    __slots__ = ("_blocks", "_max_reorder", "_max_streams", "_settings", "_shift", "streams")
+    __slots__ = ("_block_bytes", "_blocks", "_max_reorder", "_max_streams", "_settings", "_shift", "streams")
 
     def __init__(self, settings: PrefetchSettings, blocks: i64, block_bytes: int) -> None:
         self._settings = settings
         self._blocks = blocks
+        self._block_bytes = block_bytes
         self._shift: i64 = block_bytes.bit_length() - 1
         self._max_reorder: i64 = min((settings.max_reorder >> self._shift) + 1, _LONGEST)
         bytes_ahead = (blocks - 1) << self._shift
         self._max_streams: i64 = max(1, min(settings.max_streams, bytes_ahead // settings.max_distance))
         self.streams: list[Stream] = []
+
+    def copied(self) -> Prefetch:
+        """Another one as it is now."""
+        other = Prefetch(self._settings, self._blocks, self._block_bytes)
+        other.streams = [stream.copied() for stream in self.streams]
+        return other
 
     def read(self, block: i64, blocks: i64, now: float, busy: bool = False) -> Stream | None:
         """A reader asks for blocks `now` (s); returns the stream that reads ahead for it, or None.

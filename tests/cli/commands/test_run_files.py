@@ -55,7 +55,7 @@ def test_a_timeline_is_written_beside_the_same_output(raidsim: Raidsim, scenario
     plain = raidsim(scenario, "--json")
     assert raidsim(scenario, "--json", "--timeline", str(out), "--timeline-ios", "25") == plain
     trace = json.loads(out.read_text(encoding="utf-8"))
-    assert sum(event["ph"] == "b" for event in trace["traceEvents"]) == 25
+    assert sum(event["ph"] == "b" and "args" in event for event in trace["traceEvents"]) == 25
     assert trace["otherData"]["scenario"] == "test"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["scenario.yaml", "trace.json"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import deepcopy
 
 from ....model.zfs.arc.prefetch import Prefetch
 from ....model.zfs.map.mirror import Mirror, side_load
@@ -65,7 +64,7 @@ class ReadCheck:
         further: set[int] = set()
         if ahead is not None:
             # What the kernel was told is random is not seen by the prefetch; some recordings did not tell it.
-            further = read_ahead(done, size, cached, deepcopy(ahead) if done.random else ahead)
+            further = read_ahead(done, size, cached, ahead.copied() if done.random else ahead)
         if not done.random:
             asked |= further
         wanted = {number for number, block in enumerate(self.blocks) if block.offset in asked}
