@@ -142,18 +142,14 @@ def diagnose(
     InputError
         If the device is not known, or the jobs cannot run on it.
     """
-    named = measured.device
-    case = Case(document, target or (named if named in Case(document, _any(document)).spec.arrays else None))
+    spec, named = document.spec(), measured.device
+    known = {*spec.arrays, *spec.volumes, *spec.machine.drives}
+    case = Case(document, target or (named if named in known else None))
     with TaskPool(workers) as pool:
         planned = _RUNS * len(measured.jobs)
         follow(lambda: min(1.0, pool.done / planned))
         trials = Trials(case, measured.jobs, pool)
         return Search(case, measured, excluded, trials).answer()
-
-
-def _any(document: Document) -> str:
-    spec = document.spec()
-    return next(iter([*spec.arrays, *spec.machine.drives]))
 
 
 class Trials:

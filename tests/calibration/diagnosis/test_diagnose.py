@@ -194,6 +194,18 @@ def test_a_sound_array_is_as_fast_as_predicted(tmp_path: Path) -> None:
     assert found.to_dict()["schema"] == "raidsim.diagnosis"
 
 
+def test_a_job_on_a_member_is_compared_with_that_drive(tmp_path: Path) -> None:
+    """Protects from a member that is measured against its array; a file that nothing names is on the array."""
+    pasted = tmp_path / "pasted.txt"
+    pasted.write_text(PASTED.format(here=4, letters="UUUU"), encoding="utf-8")
+    measured = report(tmp_path / "fio.json", {"reads": 150.0})
+    text = measured.read_text(encoding="utf-8")
+    for name, target in (("/dev/sdb", "sdb"), ("/mnt/data/test", "md0")):
+        measured.write_text(text.replace("/dev/md0", name), encoding="utf-8")
+        found = raidsim.diagnose(pasted, measured, workers=0, progress=False)
+        assert found.found.case.target == target
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
