@@ -37,6 +37,16 @@ workload: {kind: load, targets: [secret], depth: 4, read_share: 50%, warm_up: 0s
 """
 """What the library lacks: a cipher, drives without a queue and, with `serviced`, drives that may err."""
 JOB = "[a] rw=randrw bs=4k,8k size=64m number_ios=300 ioengine=libaio direct=1 iodepth=8 rate_iops=2000"
+POOL = """
+machine: {model: server, memory: 4GiB, drives: {model: Samsung-PM9A3-3840GB, count: 5}}
+pools:
+  tank:
+    vdevs: raidz1 disk0 disk1 disk2 disk3 log disk4
+    datasets: {vm: {volume: 8GiB, volblocksize: 16KiB, sync: always}}
+workload: {kind: load, targets: [tank/vm], jobs: 8, read_share: 60%, warm_up: 0s, duration: 20ms, precision: null}
+"""
+SHORT = {"workload.warm_up": "0s", "workload.duration": "300ms", "workload.precision": None}
+"""How long a load of the library runs here; none is settled then."""
 RANDOM = 10
 DRAW = "draw"
 """Instead of the numbers: the random documents."""
@@ -67,6 +77,7 @@ def main(arguments: list[str]) -> None:
     results["fio"] = _fio()
     results["bare"] = _bare()
     results["today"] = _today()
+    results["pool"] = _pool()
     results |= {cipher: _encrypted(cipher) for cipher in CIPHERS}
     kept = {f"{array} {kernel}": _kept(array, kernel) for array, kernel in KEPT}
     compiled = sorted(name for name, module in sys.modules.items() if _is_compiled(name, module))
@@ -137,7 +148,10 @@ def _kept(array: str, kernel: str) -> tuple[int, int]:
 def _library(name: str) -> str:
     from raidsim.scenarios.documents.document import read_document
 
-    return _simulated(read_document(name).spec())
+    document = read_document(name)
+    if document.data.get("workload", {}).get("kind") == "load":
+        document = document.changed(SHORT)
+    return _simulated(document.spec())
 
 
 def _deep() -> str:
@@ -168,6 +182,14 @@ def _today() -> str:
     spec = document_from(TODAY).spec()
     BuiltMachine(spec, serviced=True)
     return _simulated(spec)
+
+
+def _pool() -> str:
+    """A pool of ZFS with a log: mixed, and written in order."""
+    from raidsim.scenarios.documents.document import document_from
+
+    document = document_from(POOL)
+    return _simulated(document.spec()) + _simulated(document.changed({"workload.pattern": "sequential"}).spec())
 
 
 def _fio() -> str:
