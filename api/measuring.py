@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..calibration.formats.report import Report
 from ..calibration.measurement.machine import Kernel
 from ..calibration.measurement.measure import Job, Measurement, default_folder, describe, find_fio
 from ..calibration.measurement.target import Target, find_target, make_file, takes_direct
+from ..calibration.text.report import Report
 
 __all__ = [
     "Job",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..calibration.formats.detect import read_report
-from ..calibration.formats.report import Figure, Report
+from ..calibration.text.report import Figure, Report
 
 __all__ = [
     "Figure",

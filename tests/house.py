@@ -52,8 +52,14 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("scenarios/comparison", "scenarios/sweeps"),
     ("scenarios/advice/bounds",),
     ("scenarios/advice",),
-    ("calibration/formats",),
-    ("calibration/measurement", "calibration/inspection/tools"),
+    ("calibration/text",),
+    ("calibration/formats/benchmarks", "calibration/formats/monitors"),
+    ("calibration/formats", "calibration/inspection/tools"),
+    (
+        *("calibration/inspection/tools/controllers", "calibration/inspection/tools/drives"),
+        *("calibration/inspection/tools/host", "calibration/inspection/tools/md"),
+    ),
+    ("calibration/measurement",),
     ("calibration/inspection", "calibration/study"),
     ("calibration/simulation", "calibration/fio_study"),
     ("calibration/fit", "calibration/sensitivity"),
@@ -85,7 +91,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 """Folders with code, from the bottom up. The face `web` imports nothing of `cli`, nor `cli` of `web`."""
 ITEMS = (
     *("cli/commands", "model/programs", "model/schedulers", "scenarios/traces/formats", "scenarios/programs"),
-    *("calibration/formats", "calibration/inspection/tools", "api", "api/tables"),
+    *("calibration/formats/benchmarks", "api", "api/tables"),
 )
 """Folders with one item a file: a command, a program, a scheduler, a format, a tool, a question of the public API
 or its answer."""

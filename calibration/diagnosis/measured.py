@@ -13,10 +13,11 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ..fio_study.jobs import FioJob, jobs_of
-from ..formats import fio_json, iostat, iostat_json
+from ..formats.benchmarks import fio_json
 from ..formats.detect import detect, read_report
-from ..formats.report import Report
-from ..formats.report_text import ReportText
+from ..formats.monitors import iostat, iostat_json
+from ..text.report import Report
+from ..text.report_text import ReportText
 
 _FIGURES = ("iops", "read_mean_seconds", "write_mean_seconds", "read_p99_seconds", "write_p99_seconds")
 _LEAST_IOS_FOR_TAIL = 1000

@@ -9,8 +9,8 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ...scenarios.fio.result import DirectionResult, FioRun
-from ..formats import fio_json, fio_text
-from ..formats.report import Report
+from ..formats.benchmarks import fio_json, fio_text
+from ..text.report import Report
 
 _FIGURES = {"rate": "bytes/s", "iops": "1/s", "clat_mean": "s", "clat_p99": "s"}
 _P99 = 99.0

@@ -1,8 +1,8 @@
 """Jobs of fio as loads of the model: what each did, what was measured of it, and why the model has none like it.
 
-The figures are read by :mod:`raidsim.calibration.formats.fio_json`; the options here are those that fio repeats in its
-report ("global options" and "job options", HOWTO section "Job file parameters"). What is not said there has fio's
-default.
+The figures are read by :mod:`raidsim.calibration.formats.benchmarks.fio_json`; the options here are those that fio
+repeats in its report ("global options" and "job options", HOWTO section "Job file parameters"). What is not said there
+has fio's default.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
 from ...model.programs.fio import values as fio_values
 from ...model.tasks.io_call_price import IoEngine
-from ..formats import fio_json
+from ..formats.benchmarks import fio_json
 from ..formats.detect import read_report
-from ..formats.report import Report
+from ..text.report import Report
 from .job_text import ReportedJob, why_not
 
 FEWEST_FOR_TAIL = 1000
@@ -202,7 +202,7 @@ def _whole(digits: str) -> float:
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:
-    """The JSON objects in a file that :mod:`raidsim.calibration.formats.fio_json` has read; each begins a line.
+    """The JSON objects in a file that fio_json has read; each begins a line.
 
     Python's reader refuses some escapes and control characters that the other one takes.
     """

@@ -16,7 +16,7 @@ from ...model.drives.catalogue import drive
 from ...model.files.description_errors import validate
 from ...model.programs.fio.options import check_simulated
 from ...model.programs.fio.sections import sections
-from ..formats import fio_json
+from ..formats.benchmarks import fio_json
 from ..formats.detect import read_report
 from ..study.study import StudySpec
 from .job_text import ReportedJob, each_once, lines_of, own_options

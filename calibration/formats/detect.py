@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...model.core.errors import InputError
-from . import (
+from ..text.paste import lift
+from ..text.report import Report
+from ..text.report_text import MOST_BYTES, ReportText, too_long
+from .benchmarks import (
     bonnie,
     bonnie_plus_plus,
     crystal_disk_mark,
@@ -17,19 +20,12 @@ from . import (
     fio_json,
     fio_text,
     hdparm,
-    iostat,
-    iostat_json,
     iozone,
-    mdstat,
     postmark,
-    sar,
     sysbench,
     tiobench,
-    zpool_iostat,
 )
-from .paste import lift
-from .report import Report
-from .report_text import MOST_BYTES, ReportText, too_long
+from .monitors import iostat, iostat_json, mdstat, sar, zpool_iostat
 
 
 class Format(NamedTuple):

@@ -10,30 +10,19 @@ from typing import Any, NamedTuple
 
 from ...model.core.errors import InputError
 from ...scenarios.documents.document import document_from
-from ..formats import mdstat as mdstat_format
+from ..formats.monitors import mdstat as mdstat_format
 from .chosen import Selection
 from .commented_yaml import Mapping
 from .refusal import blamed
 from .scenario_document import scenario
 from .selection import select
-from .tools import (
-    arcconf,
-    disk_lists,
-    identify,
-    lsblk,
-    lspci,
-    mdadm,
-    mdstat,
-    megacli,
-    not_read,
-    proc_files,
-    smartctl,
-    ssacli,
-    storcli,
-    tw_cli,
-)
+from .tools import not_read
+from .tools.controllers import arcconf, megacli, ssacli, storcli, tw_cli
+from .tools.controllers.hardware import connect
+from .tools.drives import disk_lists, identify, lsblk, smartctl
 from .tools.findings import Findings
-from .tools.hardware import connect
+from .tools.host import lspci, proc_files
+from .tools.md import mdadm, mdstat
 from .tools.outputs import MOST_CHARACTERS, Output, between, outputs
 
 _READERS: dict[str, Callable[[Output], Findings]] = {

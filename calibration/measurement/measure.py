@@ -28,7 +28,7 @@ from ...model.files.atomic_file import write_whole
 from ...model.files.quantities import format_duration, format_size
 from ...scenarios.workers.process_setup import interrupts_postponed
 from ..formats.detect import read_report
-from ..formats.report import Report
+from ..text.report import Report
 from .machine import FILE_NAME, Kernel, MeasuredMachine, MeasuredSuite, load_machine
 from .target import Target
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection
 from itertools import pairwise
 
-from ...formats.positioned_json import Value
-from ...formats.report_text import Cell, ReportText
+from ...text.positioned_json import Value
+from ...text.report_text import Cell, ReportText
 
 _WORD = re.compile(r"\S+")
 Span = tuple[str, int, int]

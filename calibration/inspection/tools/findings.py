@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, Literal, TypeVar
 
-from ...formats.report_text import Cell
+from ...text.report_text import Cell
 from .seat import Seat
 
 T = TypeVar("T")

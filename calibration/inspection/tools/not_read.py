@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from ....model.core.errors import InputError
-from ...formats.report_text import ReportText
+from ...text.report_text import ReportText
 
 _LONGEST = 400
 """Characters of a line that are looked at."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from ...formats.positioned_json import Value
-from ...formats.report_text import Cell, ReportText
+from ...text.positioned_json import Value
+from ...text.report_text import Cell, ReportText
 
 LARGEST = 1 << 60
 """Bytes; nothing that is inspected is larger."""

@@ -11,9 +11,9 @@ import re
 from typing import NamedTuple
 
 from ....model.core.errors import InputError
-from ...formats.paste import PROMPT, breaks, join_wrapped, unquote
-from ...formats.positioned_json import JsonText, Value, beginning, begins_object
-from ...formats.report_text import ReportText, shown
+from ...text.paste import PROMPT, breaks, join_wrapped, unquote
+from ...text.positioned_json import JsonText, Value, beginning, begins_object
+from ...text.report_text import ReportText, shown
 from . import not_read
 from .wrapping import JOINTS
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from ...formats import mdstat
-from ...formats.paste import Joint, breaks
+from ...formats.monitors import mdstat
+from ...text.paste import Joint, breaks
 
 _KEY = re.compile(r"\s*(?:[A-Z](?:[\w'.,/#& -]|\([^()]*\)){0,60}?\s*(?::|=)(?:\s|$)|MD_\w+=|/dev/\S+:\s*$|=== |---|\*)")
 """A line "key : value", or a heading."""

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from raidsim.calibration.formats.detect import parse
-from raidsim.calibration.formats.report import Report
+from raidsim.calibration.text.report import Report
 from raidsim.model.core.errors import InputError
 from raidsim.tests.calibration.formats import samples
 

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raidsim.calibration.formats.detect import parse, read_report
-from raidsim.calibration.formats.report import Report
-from raidsim.calibration.formats.report_text import MOST_BYTES
+from raidsim.calibration.text.report import Report
+from raidsim.calibration.text.report_text import MOST_BYTES
 from raidsim.model.core.errors import InputError
 from raidsim.tests.calibration.formats import samples
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.calibration.formats.detect import parse
-from raidsim.calibration.formats.report import Report
+from raidsim.calibration.text.report import Report
 from raidsim.model.programs import bonnie_plus_plus_report, bonnie_report, iozone_report, tiobench_report
 from raidsim.model.programs.bonnie import Bonnie, BonnieSettings
 from raidsim.model.programs.bonnie_plus_plus import (

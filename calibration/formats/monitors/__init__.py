@@ -1,0 +1,1 @@
+"""Parsers of what shows a machine at work: iostat, sar, zpool iostat, /proc/mdstat."""

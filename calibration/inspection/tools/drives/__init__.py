@@ -1,0 +1,1 @@
+"""Readers of what tells the drives of a machine."""

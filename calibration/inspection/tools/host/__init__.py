@@ -1,0 +1,1 @@
+"""Readers of what tells processor, memory, kernel and buses."""

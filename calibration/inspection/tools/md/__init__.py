@@ -1,0 +1,1 @@
+"""Readers of what tells the arrays of Linux's md driver."""
