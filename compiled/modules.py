@@ -14,7 +14,7 @@ FOLDERS = (
     *("memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks", "waits"),
     *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),
     *("raid/read_balance", "raid/striped", "raid/stripes"),
-    *("zfs/allocation", "zfs/arc", "zfs/pool", "zfs/records"),
+    *("zfs/allocation", "zfs/arc", "zfs/pool", "zfs/records", "zfs/scan"),
 )
 """Folders of the model, compiled but for `EXCEPTIONS`."""
 EXCEPTIONS = (
@@ -30,6 +30,7 @@ EXCEPTIONS = (
     "schedulers.settings",
     *("solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
     *("zfs.arc.settings", "zfs.pool.costs", "zfs.pool.pool", "zfs.pool.settings"),
+    *("zfs.scan.begin", "zfs.scan.settings"),
 )
 ALONE = (
     *("links.link", "programs.copying", "programs.file_io", "programs.operation"),

@@ -122,7 +122,7 @@ class ServedArray(Run):
 
     def working(self) -> tuple[RebuildProgress, ...]:
         """Rebuilds and checks that are not over."""
-        threads = [resync for _, resync in self._resync_threads()]
+        threads = [resync for _, resync in self._rebuilds_and_scans()]
         found = zip(threads, self.rebuilds(), strict=True)
         return tuple(each for resync, each in found if resync.report.finished_s is None)
 

@@ -11,10 +11,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from ...model.core.errors import InputError
-from ...model.files.description import PositiveSize, Size, Spec, refusal
+from ...model.files.description import Fraction, PositiveSize, Size, Spec, refusal
 from ...model.files.quantities import format_size
 from ...model.zfs.intent_log.records import LogRules
 from ...model.zfs.map.capacity import SLOP_SHIFT, USUAL_BLOCK, PoolCapacity, pool_capacity
+from ...model.zfs.map.draid import Draid
 from ...model.zfs.map.kinds import STRIPE, vdevs_for
 from ...model.zfs.map.pool import LOG, NORMAL, SPECIAL, PoolMap
 from ...model.zfs.map.words import vdev_words
@@ -105,6 +106,16 @@ class DatasetSpec(Spec):
         return -(-int(self.block_bytes / self.compression) // _LEAST_BLOCK) * _LEAST_BLOCK
 
 
+class ScanSpec(Spec):
+    """What goes over the blocks of a pool meanwhile."""
+
+    action: Literal["resilver", "rebuild", "scrub"] = "resilver"
+    """`scrub` reads all blocks. `resilver` writes what the members in `rebuilding` lack. `rebuild` does so in the order
+    of space, without checksums (`zpool replace -s`), on a mirror or onto the distributed spares of a dRAID."""
+    done: Fraction = Field(default=0.0, ge=0.0, lt=1.0)
+    """Share of the blocks that is done when the run begins."""
+
+
 class PoolSpec(Spec):
     """A pool of ZFS."""
 
@@ -115,7 +126,10 @@ class PoolSpec(Spec):
     datasets: dict[str, DatasetSpec] = Field(default_factory=dict)
     """Volumes and files by name."""
     failed: tuple[str, ...] = ()
-    """Members that are lost."""
+    rebuilding: tuple[str, ...] = ()
+    """Members that are lost, and those of them whose place new drives or distributed spares have taken."""
+    scan: ScanSpec | None = None
+    """A scrub or a resilver; with `rebuilding` a resilver unless given, onto distributed spares a rebuild."""
     used: float = Field(default=0.0, ge=0.0, lt=1.0)
     """Share of the data vdevs that other data take."""
     fragmentation: float = Field(default=0.0, ge=0.0, le=1.0)
@@ -160,6 +174,40 @@ class PoolSpec(Spec):
             if len(lost) > vdev.parity:
                 found = f"{', '.join(lost)} of one vdev failed"
                 raise refusal(found, f"expected: up to {vdev.parity}, which it survives", ("failed",))
+        self._check_scan(pool)
+
+    def _check_scan(self, pool: PoolMap) -> None:
+        healthy = [name for name in self.rebuilding if name not in self.failed]
+        if healthy:
+            raise refusal(
+                f"{healthy[0]} has not failed", f"expected: {', '.join(self.failed) or 'none'}", ("rebuilding",)
+            )
+        if self.scan is not None and (self.scan.action == "scrub") == bool(self.rebuilding):
+            found = f"a {self.scan.action} {'with' if self.rebuilding else 'without'} a member in rebuilding"
+            raise refusal(found, "expected: resilver or rebuild with `rebuilding`, scrub without", ("scan", "action"))
+        if self.action == "rebuild":
+            hurt = self._hurt(pool)
+            whole = [number for number in hurt if not pool.vdevs[number].rebuilds_in_order]
+            if len(hurt) > 1 or whole:
+                found = f"a rebuild of {', '.join(self.rebuilding)}"
+                allowed = "expected: members of one mirror, or of one dRAID up to its distributed spares"
+                raise refusal(found, allowed, ("scan", "action"))
+
+    def _hurt(self, pool: PoolMap) -> list[int]:
+        """Numbers of the vdevs with members that are rebuilding."""
+        leaves = self.leaves()
+        names = set(self.rebuilding)
+        return [each for each in range(len(pool.vdevs)) if names & {leaves[leaf] for leaf in pool.leaves(each)}]
+
+    @property
+    def action(self) -> Literal["resilver", "rebuild", "scrub"] | None:
+        """What goes over its blocks; None: nothing."""
+        if self.scan is not None:
+            return self.scan.action
+        if not self.rebuilding:
+            return None
+        pool = self._placed()
+        return "rebuild" if all(isinstance(pool.vdevs[each], Draid) for each in self._hurt(pool)) else "resilver"
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -171,7 +219,20 @@ class PoolSpec(Spec):
         return tuple(member for vdev in self.vdevs if vdev.use in _ROLES for member in vdev.members)
 
     def map(self) -> PoolMap:
-        """Where blocks lie."""
+        """Where blocks lie: those of members that are rebuilt onto distributed spares are there."""
+        placed = self._placed()
+        if self.action == "rebuild":
+            leaves = self.leaves()
+            for number in self._hurt(placed):
+                vdev = placed.vdevs[number]
+                if isinstance(vdev, Draid):
+                    lost = [
+                        place for place, leaf in enumerate(placed.leaves(number)) if leaves[leaf] in self.rebuilding
+                    ]
+                    vdev.spared = {member: spare for spare, member in enumerate(lost[: vdev.spares])}
+        return placed
+
+    def _placed(self) -> PoolMap:
         made = [
             (vdev, _ROLES[spec.use])
             for spec in self.vdevs
@@ -265,6 +326,26 @@ class ZfsParameters(Spec):
     zil_maxblocksize: PositiveSize = Field(default=128 << 10, ge=4096)
     zil_maxcopied: Size = 7680
     """Bytes of the largest log block, and of a write that one log block holds whole."""
+    zfs_vdev_scrub_min_active: int = Field(default=1, ge=1)
+    zfs_vdev_scrub_max_active: int = Field(default=3, ge=1)
+    zfs_vdev_trim_min_active: int = Field(default=1, ge=1)
+    zfs_vdev_trim_max_active: int = Field(default=2, ge=1)
+    zfs_vdev_rebuild_min_active: int = Field(default=1, ge=1)
+    zfs_vdev_rebuild_max_active: int = Field(default=3, ge=1)
+    """I/Os of a scrub or resilver, of trims, and of a sequential rebuild that a member has outstanding."""
+    zfs_vdev_nia_credit: int = Field(default=5, ge=0)
+    zfs_vdev_nia_delay: int = Field(default=5, ge=0)
+    """I/Os of a scan between those of a load, and after it until the scan has all its places."""
+    zfs_scan_vdev_limit: PositiveSize = 16 << 20
+    """Bytes that a scan has under way for each data member of a vdev."""
+    zfs_scan_mem_lim_fact: int = Field(default=20, ge=1)
+    """Part of memory that found blocks take until they are read: a twentieth."""
+    zfs_scrub_min_time_ms: int = Field(default=1000, ge=0)
+    zfs_resilver_min_time_ms: int = Field(default=3000, ge=0)
+    """Least time of a scan in each transaction group that somebody waits for."""
+    zfs_rebuild_max_segment: PositiveSize = 1 << 20
+    zfs_rebuild_vdev_limit: PositiveSize = 64 << 20
+    """Bytes of a member that a sequential rebuild reads at a time, and that it has under way for each member."""
     spa_slop_shift: int = Field(default=SLOP_SHIFT, ge=1, le=31)
     """The pool keeps this power of two's part of its space back."""
 

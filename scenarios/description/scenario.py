@@ -234,12 +234,15 @@ class ScenarioSpec(Spec):
 
     @property
     def busy_arrays(self) -> list[str]:
-        """Arrays that have something to do without the workload: a rebuild, a check, or a member that fails."""
+        """Arrays and pools with something to do without the workload: a rebuild, a check, or a member that fails."""
         hurt = {failure.member for failure in self.failures}
         return [
-            name
-            for name, array in self.arrays.items()
-            if array.rebuilding or array.resync is not None or hurt.intersection(array.members)
+            *(
+                name
+                for name, array in self.arrays.items()
+                if array.rebuilding or array.resync is not None or hurt.intersection(array.members)
+            ),
+            *(name for name, pool in self.pools.items() if pool.action is not None),
         ]
 
     def capacity(self, device: str) -> int:

@@ -71,18 +71,26 @@ def resolved(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> lis
         return [(_ELSEWHERE[alias], value)]
     if alias in ("disks", "drive"):
         return _drives(data, alias, value, place)
+    pools = data.get("pools")
+    if alias == "state" and not data.get("arrays") and isinstance(pools, Mapping) and len(pools) == 1:
+        return _state(("pools", str(next(iter(pools)))), "scan", value, place)
     array = ("arrays", _only_array(data, alias, place))
     if alias == "layout":
         return _layout(data, array, value)
     if alias == "state":
-        if not isinstance(value, str) or value not in _STATES:
-            raise InputError(place, f"found {value!r}"[:80], f"expected: {', '.join(_STATES)}")
-        failed, rebuilding = _STATES[value]
-        resync = [((*array, "resync"), None)] if rebuilding is None else []
-        return [((*array, "failed"), failed), ((*array, "rebuilding"), rebuilding), *resync]
+        return _state(array, "resync", value, place)
     if alias == "controller":
         return _controller(data, array, value)
     return [((*array, alias), value)]
+
+
+def _state(at: tuple[str, str], work: str, value: Any, place: str) -> list[tuple[KeyPath, Any]]:
+    """Which members of an array or a pool have failed; `work` is the key of what is done to rebuild them."""
+    if not isinstance(value, str) or value not in _STATES:
+        raise InputError(place, f"found {value!r}"[:80], f"expected: {', '.join(_STATES)}")
+    failed, rebuilding = _STATES[value]
+    idle = [((*at, work), None)] if rebuilding is None else []
+    return [((*at, "failed"), failed), ((*at, "rebuilding"), rebuilding), *idle]
 
 
 def _drives(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> list[tuple[KeyPath, Any]]:

@@ -13,6 +13,7 @@ from ...model.controller.catalogue import controller_names
 from ...model.core.errors import InputError
 from ...model.files.yaml_files import KeyPath
 from ...model.kernels import canonical
+from ...model.zfs.map.words import vdev_words
 from ..description.mdadm_defaults import with_mdadm_defaults
 from .machine_shorthands import expanded_machine, expanded_volumes
 from .merge import as_mapping
@@ -115,7 +116,7 @@ class Expansion:
         for name, array in described.items():
             if "level" not in array and isinstance(array.get("members"), list):
                 array["level"] = _usual_level(len(array["members"]))
-            self._states(name, array)
+            self._states(("arrays", name), array, array.get("members"))
             self._controller(name, array)
         volumes = _mapping(self.result.get("volumes"))
         devices = {**_mapping(_mapping(self.result["machine"]).get("drives")), **described, **volumes}
@@ -132,8 +133,22 @@ class Expansion:
             pool = {"vdevs": given} if isinstance(given, str) else given
             if isinstance(pool, Mapping) and isinstance(pool.get("vdevs"), str) and len(pool["vdevs"].split()) == 1:
                 pool = {**pool, "vdevs": " ".join((pool["vdevs"], *map(str, self._drives)))}
+            if isinstance(pool, Mapping):
+                pool = dict(pool)
+                self._states(("pools", name), pool, self._vdev_members(pool))
             full[name] = pool
         self.result["pools"] = full
+
+    @staticmethod
+    def _vdev_members(pool: Mapping[Any, Any]) -> Any:
+        """Names of the members of a pool's vdevs, in order; None if the vdevs make no sense, as is told later."""
+        vdevs = pool.get("vdevs")
+        if not isinstance(vdevs, str):
+            return [member for each in vdevs or () for member in _mapping(each).get("members") or ()]
+        try:
+            return [member for each in vdev_words(vdevs.split()) for member in each.members]
+        except InputError:
+            return None
 
     def _in_pools(self) -> list[Any]:
         """Devices that pools are made of."""
@@ -187,14 +202,13 @@ class Expansion:
         return {name for name in named if isinstance(name, str)}
 
     @staticmethod
-    def _states(name: Any, array: dict[str, Any]) -> None:
-        """Numbers of lost and of replaced members become the first of them."""
-        members = array.get("members")
+    def _states(place: tuple[Any, ...], array: dict[Any, Any], members: Any) -> None:
+        """Numbers of lost and of replaced members of an array or a pool become the first of them."""
         if not isinstance(members, list):
             return
         for field in ("failed", "rebuilding"):
             among = array["failed"] if field == "rebuilding" and isinstance(array.get("failed"), list) else members
-            number = _count(array.get(field), ("arrays", name, field), len(among))
+            number = _count(array.get(field), (*place, field), len(among))
             if number is not None:
                 array[field] = among[:number]
         if "rebuilding" in array and "failed" not in array:

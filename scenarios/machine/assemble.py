@@ -30,6 +30,7 @@ from ...model.raid.resync.thread import Action, Resync
 from ...model.readahead import READ_AHEAD, ReadAhead
 from ...model.schedulers import SCHEDULERS, QueueFacts
 from ...model.solid_state.spec import SolidStateSpec
+from ...model.statistics.rebuild_report import Rebuild
 from ...model.statistics.usage import HOST_MEMORY
 from ...model.tasks.cpu import Cpu
 from ...model.tasks.host import Host
@@ -115,6 +116,8 @@ class Assembly:
         The controllers' processors, by the controller's name.
     resyncs
         Threads that rebuild or check from the start, by the name of their array.
+    scans
+        What rebuilds or checks pools, by their names.
     delayed
         Resyncs that begin when those of other arrays are over: these arrays, and what makes the thread.
     spares
@@ -163,6 +166,7 @@ class Assembly:
         self.controllers: dict[str, RaidController] = {}
         self.firmwares: dict[str, Firmware] = {}
         self.resyncs: dict[str, Resync] = {}
+        self.scans: dict[str, Rebuild] = {}
         self.delayed: dict[str, tuple[tuple[str, ...], Callable[[], Resync]]] = {}
         self.spares: dict[str, HotSpares] = {}
         self.faults: dict[str, FaultyDrive] = {}
@@ -537,7 +541,13 @@ class Assembly:
             plan.settings,
             plan.datasets,
             plan.lost,
+            plan.rebuilding,
         )
+        if plan.scan is not None:
+            from ...model.zfs.scan.begin import begin_scan
+
+            scan = plan.scan
+            self.scans[plan.name] = begin_scan(self._engine, self.host, pool, scan.action, scan.done, scan.settings)
         return pool
 
     def _dataset(self, plan: DatasetPlan) -> Dataset:

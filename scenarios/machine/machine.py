@@ -77,7 +77,7 @@ class BuiltMachine:
         self.resyncs, self.spares, self.loops = parts.resyncs, parts.spares, parts.loops
         self.delayed_resyncs, self.faults = parts.delayed, parts.faults
         self.locks, self.encrypting = parts.locks, parts.encrypting
-        self.pools = parts.pools
+        self.pools, self.scans = parts.pools, parts.scans
         self.network: Network | None = None
         if scenario.network is not None:
             from .network import Network

@@ -202,7 +202,7 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
         )
     elif name in scenario.volumes:
         yield from _volume_slices(planning, name)
-    elif name in planning.devices.datasets:
+    elif name in planning.devices.datasets or name in scenario.pools:
         rotates = partial(is_rotational, scenario)
         yield from pool_parts(scenario, name, planning.made, partial(device_parts, planning), rotates)
     elif array is None:

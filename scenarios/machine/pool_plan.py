@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ...model.zfs.intent_log.records import LogRules
     from ...model.zfs.map.pool import PoolMap
     from ...model.zfs.pool.settings import DatasetSettings, PoolSettings
+    from ...model.zfs.scan.settings import ScanAction, ScanSettings
 
 
 VOLUME_REQUEST = 1 << 20
@@ -37,6 +38,10 @@ class PoolPlan:
         Module parameters and memory.
     datasets
         Its volumes and files.
+    rebuilding
+        Those of the lost members that take writes.
+    scan
+        What goes over its blocks; None: nothing.
     """
 
     name: str
@@ -46,6 +51,17 @@ class PoolPlan:
     lost: frozenset[int]
     settings: PoolSettings
     datasets: tuple[DatasetSettings, ...]
+    rebuilding: frozenset[int] = frozenset()
+    scan: ScanPlan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """What goes over the blocks of a pool: what it does, the share that is done, and module parameters."""
+
+    action: ScanAction
+    done: float
+    settings: ScanSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +73,9 @@ class DatasetPlan:
 
 
 def pool_of(scenario: ScenarioSpec, device: str) -> str:
-    """The pool that a volume or file is on."""
+    """The pool that a volume or file is on; a pool itself, too."""
+    if device in scenario.pools:
+        return device
     return next(
         name for name, pool in scenario.pools.items() if device in (f"{name}/{dataset}" for dataset in pool.datasets)
     )
@@ -72,17 +90,19 @@ def pool_parts(
 ) -> Iterator[Any]:
     """The parts of a volume or file: its pool with the members, unless that is there already, and the device itself.
 
+    Of a pool: the pool alone.
+
     Parameters
     ----------
     scenario, device
-        The description, and the name of the volume or file.
+        The description, and the name of the volume, file or pool.
     made
         Names of the parts that are planned already.
     below, rotates
         The parts of a member that are not there yet, and whether it is a hard disk.
     """
     name = pool_of(scenario, device)
-    if name not in made:
+    if device == name or name not in made:
         made.add(name)
         pool = scenario.pools[name]
         leaves = pool.leaves()
@@ -99,8 +119,28 @@ def pool_parts(
                 dataset_settings(f"{name}/{each}", spec, scenario.zfs_parameters.log_rules(pool, spec))
                 for each, spec in pool.datasets.items()
             ),
+            frozenset(number for number, member in enumerate(leaves) if member in pool.rebuilding),
+            _scan(scenario, pool),
         )
-    yield DatasetPlan(device, name)
+    if device != name:
+        yield DatasetPlan(device, name)
+
+
+def _scan(scenario: ScenarioSpec, pool: PoolSpec) -> ScanPlan | None:
+    from ...model.zfs.scan.settings import ScanSettings
+
+    action, given = pool.action, scenario.zfs_parameters
+    if action is None:
+        return None
+    settings = ScanSettings(
+        given.zfs_scan_vdev_limit,
+        given.zfs_scrub_min_time_ms / 1000,
+        given.zfs_resilver_min_time_ms / 1000,
+        given.zfs_scan_mem_lim_fact,
+        given.zfs_rebuild_max_segment,
+        given.zfs_rebuild_vdev_limit,
+    )
+    return ScanPlan(action, pool.scan.done if pool.scan is not None else 0.0, settings)
 
 
 def dataset_settings(name: str, spec: DatasetSpec, rules: LogRules) -> DatasetSettings:

@@ -45,33 +45,3 @@ class ResyncSettings:
             raise ModelError("busy_by array; no kernel that naps looks at the array's own I/O")
         if self.resume_depth is not None and not 0 <= self.resume_depth < self.depth:
             raise ModelError(f"resume_depth {self.resume_depth}; from 0 to less than the depth of {self.depth}")
-
-
-@dataclass(frozen=True, slots=True)
-class RebuildReport:
-    """How far a resync is (seconds of the clock, bytes of the address space it counts in).
-
-    Attributes
-    ----------
-    started_s, finished_s
-        When it began, and when it was over (None: it is not).
-    total_bytes, position_bytes
-        How much there is to do, and how much of it is done, what was done before the run included.
-    done_bytes
-        What was done in this run.
-    average_rate
-        Bytes a second since it began.
-    current_rate
-        Bytes a second over md's last marks, up to half a minute.
-    remaining_s
-        Time to the end at the current rate; 0 if it is over, None if nothing moves.
-    """
-
-    started_s: float
-    finished_s: float | None
-    total_bytes: int
-    position_bytes: int
-    done_bytes: int
-    average_rate: float
-    current_rate: float
-    remaining_s: float | None

@@ -18,11 +18,12 @@ from ...block.kernel_thread import KernelThread
 from ...core.engine import Engine
 from ...core.errors import ModelError
 from ...core.signal import Signal
+from ...statistics.rebuild_report import RebuildReport
 from .politeness import POLITENESS
 from .resyncable import Resyncable
-from .settings import Action, RebuildReport, ResyncSettings
+from .settings import Action, ResyncSettings
 
-__all__ = ["Action", "RebuildReport", "Resync", "ResyncSettings"]
+__all__ = ["Action", "Resync", "ResyncSettings"]
 
 _MARKS = 10
 _MARK_STEP_S = 3.0
@@ -132,6 +133,11 @@ class Resync:
         for i in range(_MARKS if warm else 1):
             at = engine.now - span + i * _MARK_STEP_S
             self._marks.append((at, (at - engine.now) * speed))
+
+    @property
+    def member_bytes(self) -> int:
+        """Bytes of each member from beginning to end."""
+        return self.array.resync_bytes
 
     @property
     def report(self) -> RebuildReport:

@@ -49,15 +49,20 @@ class Fill:
         zpool's FRAG, 0 to 1; 0: all used space is in front.
     unit
         Bytes of an allocation unit.
+
+    Attributes
+    ----------
+    size, used
+        The same.
     """
 
-    __slots__ = ("_gap", "_run", "_used", "size")
+    __slots__ = ("_gap", "_run", "size", "used")
 
     def __init__(self, size: int, used: int, fragmentation: float = 0.0, unit: int = 4096) -> None:
         if used > size:
             raise InputError("used", f"found {used} bytes of a vdev of {size}", "expected: at most its size")
         self.size = size
-        self._used: i64 = used
+        self.used: i64 = used
         self._gap: i64 = 0
         self._run: i64 = max(used, 1)
         if fragmentation and 0 < used < size:
@@ -80,14 +85,21 @@ class Fill:
         room = run // size * size
         return offset // room * (run + gap) + offset % room
 
+    def used_range(self, offset: i64) -> tuple[int, int]:
+        """Where the used byte number `offset` is, and how many used bytes follow each other from there on."""
+        if not self._gap:
+            return offset, self.used - offset
+        run, rest = offset // self._run, offset % self._run
+        return run * (self._run + self._gap) + rest, min(self._run - rest, self.used - offset)
+
     def largest(self, start: i64, end: i64) -> int:
         """Bytes of the largest free segment between `start` and `end`, or a little more."""
-        return min(self._gap, end - start) if self._gap else max(0, end - max(start, self._used))
+        return min(self._gap, end - start) if self._gap else max(0, end - max(start, self.used))
 
     def free(self, start: int, end: int) -> list[tuple[int, int]]:
         """The free segments between `start` and `end` (bytes)."""
         if not self._gap:
-            first = max(start, int(self._used))
+            first = max(start, int(self.used))
             return [(first, end)] if first < end else []
         period = int(self._run + self._gap)
         found = []

@@ -43,6 +43,8 @@ class Draid(Vdev):
         Members that are not spare.
     group_bytes
         Size of a group in the vdev's address space.
+    spared
+        Distributed spare that takes the place of a lost member, by the member.
     """
 
     def __init__(self, members: int, parity: int, data: int, spares: int, ashift: int) -> None:
@@ -55,11 +57,17 @@ class Draid(Vdev):
         self._slice_groups = self.width * self.disks // gcd(self.width, self.disks)
         self._slice_rows = self.width * self._slice_groups // self.disks
         self._orders: Orders = draid_orders(members)
+        self.spared: dict[int, int] = {}
 
     def size(self, least_member: int) -> int:
         """Whole groups in the whole rows of the members that are not spare; two rows of each stay free."""
         rows = max(data_bytes(least_member) // ROW_BYTES - _FREE_ROWS, 0)
         return rows * ROW_BYTES * self.disks // self.group_bytes * self.group_bytes
+
+    @property
+    def rebuilds_in_order(self) -> bool:
+        """Whether there is a distributed spare."""
+        return self.spares > 0
 
     def asize(self, psize: int) -> int:
         """Whole rows of d + p units."""
@@ -76,7 +84,7 @@ class Draid(Vdev):
             needs_parity = any(column.kind == DATA for column in gone)
             columns = full if gone else self._columns(start, units, False)
             found += [
-                column
+                self.stand_in(column, offset)
                 for column in columns
                 if column.member not in lost and column.sectors and (needs_parity or column.kind == DATA)
             ]
@@ -85,15 +93,28 @@ class Draid(Vdev):
     def writes(self, offset: int, psize: int, lost: frozenset[int] = frozenset()) -> list[Piece]:
         """All columns at their full height."""
         return [
-            column
-            for start, units in self._parts(offset, psize)
-            for column in self._columns(start, units, True)
-            if column.member not in lost
+            self.stand_in(column, offset)
+            for column in self.columns(offset, psize)
+            if column.member not in lost or column.member in self.spared
         ]
 
     def scrubs(self, offset: int, psize: int, lost: frozenset[int] = frozenset()) -> list[Piece]:
         """All columns at their full height."""
-        return self.writes(offset, psize, lost)
+        return [self.stand_in(column, offset) for column in self.columns(offset, psize) if column.member not in lost]
+
+    def columns(self, offset: int, psize: int) -> list[Piece]:
+        """All columns at their full height, on their own members."""
+        return [column for start, units in self._parts(offset, psize) for column in self._columns(start, units, True)]
+
+    def stand_in(self, piece: Piece, offset: int) -> Piece:
+        """A piece of a lost member is on its distributed spare, in the same row."""
+        if piece.member not in self.spared:
+            return piece
+        return piece._replace(member=self.spare(offset, self.spared[piece.member]))
+
+    def segment(self, longest: int) -> int:
+        """As many bytes of each data column (vdev_draid_max_rebuildable_asize)."""
+        return longest * self.data
 
     def spare(self, offset: int, number: int) -> int:
         """The member that holds the distributed spare `number` for the group of DVA `offset`."""

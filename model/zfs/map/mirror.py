@@ -41,6 +41,11 @@ class Mirror(Vdev):
         """What is between the labels of a side."""
         return data_bytes(least_member)
 
+    @property
+    def rebuilds_in_order(self) -> bool:
+        """Whether there is another side."""
+        return self.members > 1
+
     def asize(self, psize: int) -> int:
         """The data in whole allocation units."""
         return self.units(psize) << self.ashift

@@ -84,6 +84,11 @@ class Vdev:
         self.unit_bytes = 1 << ashift
         self.unit_sectors = self.unit_bytes // SECTOR_BYTES
 
+    @property
+    def rebuilds_in_order(self) -> bool:
+        """Whether its lost members can be rebuilt in the order of space."""
+        return False
+
     def units(self, psize: int) -> int:
         """Allocation units of the data of a block of `psize` bytes."""
         return -(-psize // self.unit_bytes)
@@ -113,6 +118,18 @@ class Vdev:
     def scrubs(self, offset: int, psize: int, lost: frozenset[int] = frozenset()) -> list[Piece]:
         """What a scrub or a resilver reads of a block at DVA `offset`."""
         raise NotImplementedError
+
+    def columns(self, offset: int, psize: int) -> list[Piece]:
+        """All columns of a block at DVA `offset`, on their own members, be they lost or not."""
+        return self.scrubs(offset, psize)
+
+    def stand_in(self, piece: Piece, offset: int) -> Piece:
+        """Where a rebuild writes a piece of a lost member: in its place on a new one, or on a distributed spare."""
+        return piece
+
+    def segment(self, longest: int) -> int:
+        """psize of the largest block that a sequential rebuild reads, of up to `longest` bytes of a member."""
+        return longest
 
     def unreadable(self, lost: int) -> InputError:
         """The error of a block that has lost too much."""

@@ -87,6 +87,11 @@ class DirtyData:
         """Whether writers wait."""
         return self.total >= self.limit
 
+    @property
+    def much(self) -> bool:
+        """Whether dirty data are above the level from which on more writes are at each member."""
+        return self.total >= self._low
+
     def add(self, size: i64) -> None:
         """Bytes became dirty."""
         self.total += size

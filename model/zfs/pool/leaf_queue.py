@@ -14,21 +14,15 @@ from mypy_extensions import i64
 
 from ...core.device import Device
 from ...core.engine import Engine
-from ...core.request import READ, Completion, Request
+from ...core.request import READ, TRIM, Completion, Request
 from ...core.search import left_of
 from .dirty_data import DirtyData
-from .member_io import ASYNC_WRITE, CLASSES, SCRUB, SYNC_READ, SYNC_WRITE, MemberIo
+from .member_io import ASYNC_WRITE, CLASSES, SYNC_READ, MemberIo, is_background, is_first_come
 from .settings import QueueSettings
 
 _SLOT_S: Final = 0.536870912
 """Asynchronous I/O queued within this time (s) is sorted by offset (VDQ_T_SHIFT, 2^29 ns)."""
 _LONGEST: Final = 16 << 20
-SCRUB_LEAST: Final = 1
-SCRUB_MOST: Final = 3
-"""zfs_vdev_scrub_min_active, zfs_vdev_scrub_max_active."""
-_NIA_CREDIT: Final = 5
-_NIA_DELAY: Final = 5
-"""Requests of a scrub between those of a load, and after it until the scrub has all its places (zfs_vdev_nia_*)."""
 
 
 class SortedIos:
@@ -120,18 +114,22 @@ class LeafQueue(Completion):
             settings.sync_write_min_active,
             settings.async_read_min_active,
             settings.async_write_min_active,
-            SCRUB_LEAST,
+            settings.scrub_min_active,
+            settings.trim_min_active,
+            settings.rebuild_min_active,
         ]
         self._most = [
             settings.sync_read_max_active,
             settings.sync_write_max_active,
             settings.async_read_max_active,
             settings.async_write_max_active,
-            SCRUB_MOST,
+            settings.scrub_max_active,
+            settings.trim_max_active,
+            settings.rebuild_max_active,
         ]
         self._active = [0] * CLASSES
         self._waiting = [0] * CLASSES
-        self._fifo: list[deque[MemberIo]] = [deque(), deque()]
+        self._fifo: list[deque[MemberIo]] = [deque() for _ in range(CLASSES)]
         # Of asynchronous classes: I/Os by the half second in which they came.
         self._slots: list[deque[SortedIos]] = [deque() for _ in range(CLASSES)]
         self._reads = SortedIos()
@@ -147,7 +145,7 @@ class LeafQueue(Completion):
         priority = io.priority
         io.queued = True
         self._waiting[priority] += 1
-        if priority <= SYNC_WRITE:
+        if is_first_come(priority):
             self._fifo[priority].append(io)
         else:
             slot = i64(self._engine._now / _SLOT_S)
@@ -156,7 +154,8 @@ class LeafQueue(Completion):
                 slots.append(SortedIos())
             io.slot = slot
             slots[-1].add(io)
-        (self._reads if io.op == READ else self._writes).add(io)
+        if io.op != TRIM:
+            (self._reads if io.op == READ else self._writes).add(io)
         self._issue()
 
     def hurry(self, io: MemberIo) -> None:
@@ -172,9 +171,9 @@ class LeafQueue(Completion):
         priority = request.priority
         self._active[priority] -= 1
         self.active -= 1
-        if priority < SCRUB:
+        if not is_background(priority):
             self._interactive -= 1
-            self._credit = _NIA_CREDIT if self._interactive else 0
+            self._credit = self._settings.nia_credit if self._interactive else 0
         elif not self._interactive:
             self._credit += 1
         for io in request.ios:
@@ -198,7 +197,7 @@ class LeafQueue(Completion):
             first, last = ios[0], ios[-1]
             self._active[priority] += 1
             self.active += 1
-            if priority < SCRUB:
+            if not is_background(priority):
                 self._interactive += 1
                 if self._interactive == 1:
                     self._credit = 1
@@ -227,23 +226,23 @@ class LeafQueue(Completion):
         return -1
 
     def _least_active(self, priority: i64) -> i64:
-        if priority == SCRUB and self._interactive:
+        if self._interactive and is_background(priority):
             return min(self._credit, self._least[priority])
         return self._least[priority]
 
     def _most_active(self, priority: i64) -> i64:
         if priority == ASYNC_WRITE:
             return self._dirty.async_writes
-        if priority == SCRUB:
+        if is_background(priority):
             if self._interactive:
                 return min(self._credit, self._least[priority])
-            if self._credit < _NIA_DELAY:
+            if self._credit < self._settings.nia_delay:
                 return max(1, self._least[priority])
         return self._most[priority]
 
     def _first(self, priority: i64) -> MemberIo:
         """The I/O of a class that is next: the oldest, or the next one by offset of those of the oldest half second."""
-        if priority <= SYNC_WRITE:
+        if is_first_come(priority):
             fifo = self._fifo[priority]
             while not fifo[0].queued:
                 fifo.popleft()
@@ -254,6 +253,8 @@ class LeafQueue(Completion):
 
     def _joined(self, io: MemberIo) -> list[MemberIo]:
         """The I/O and its neighbors that become one request with it, by offset (vdev_queue_aggregate)."""
+        if io.op == TRIM:
+            return [io]
         reads = io.op == READ
         held = self._reads if reads else self._writes
         gap = self._settings.read_gap_limit if reads else 0
@@ -302,10 +303,11 @@ class LeafQueue(Completion):
     def _take_out(self, io: MemberIo) -> None:
         io.queued = False
         self._waiting[io.priority] -= 1
-        held = self._reads if io.op == READ else self._writes
-        index = held.index(io)
-        del held.ios[index], held.offsets[index]
-        if io.priority > SYNC_WRITE:
+        if io.op != TRIM:
+            held = self._reads if io.op == READ else self._writes
+            index = held.index(io)
+            del held.ios[index], held.offsets[index]
+        if not is_first_come(io.priority):
             slots = self._slots[io.priority]
             for sorted_ios in slots:
                 if sorted_ios.ios[0].slot == io.slot:

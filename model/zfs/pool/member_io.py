@@ -13,8 +13,20 @@ SYNC_WRITE: Final = 1
 ASYNC_READ: Final = 2
 ASYNC_WRITE: Final = 3
 SCRUB: Final = 4
-CLASSES: Final = 5
+TRIM_RANGE: Final = 5
+REBUILD: Final = 6
+CLASSES: Final = 7
 """In the order in which a queue prefers them (zio_priority_t)."""
+
+
+def is_first_come(priority: i64) -> bool:
+    """Whether I/Os of a class are served in the order in which they come (vdev_queue_class_fifo)."""
+    return priority <= SYNC_WRITE or priority == TRIM_RANGE
+
+
+def is_background(priority: i64) -> bool:
+    """Whether a class gives way to all others (vdev_queue_is_interactive)."""
+    return priority in (SCRUB, REBUILD)
 
 
 class MemberIo(Request):

@@ -15,7 +15,7 @@ from ..allocation.allocator import Place
 from ..map.labels import FRONT_BYTES, uberblocks
 from ..map.mirror import Mirror, side_load
 from ..map.pool import PoolMap
-from ..map.vdev import PADDING, SECTOR_BYTES
+from ..map.vdev import PADDING, SECTOR_BYTES, Piece
 from .dirty_data import DirtyData
 from .leaf_queue import LeafQueue
 from .member_io import SYNC_WRITE, MemberIo
@@ -40,17 +40,21 @@ class Members:
     dirty
         The pool's dirty data.
     lost
-        Members that are missing.
+        Members that do not have all data.
+    rebuilding
+        Those of them that take writes: a new device is in their place.
 
     Attributes
     ----------
+    lost, rebuilding
+        The same.
     queues
         The queue of each member.
     pool
         The map.
     """
 
-    __slots__ = ("_lost", "pool", "queues")
+    __slots__ = ("_absent", "lost", "pool", "queues", "rebuilding")
 
     def __init__(
         self,
@@ -61,6 +65,7 @@ class Members:
         settings: QueueSettings,
         dirty: DirtyData,
         lost: frozenset[int] = frozenset(),
+        rebuilding: frozenset[int] = frozenset(),
     ) -> None:
         if len(devices) != pool.members:
             raise ModelError(f"{len(devices)} members, of which the pool has {pool.members}")
@@ -68,12 +73,19 @@ class Members:
         self.queues = [
             LeafQueue(engine, device, settings, dirty, turns) for device, turns in zip(devices, rotating, strict=True)
         ]
-        self._lost = lost
+        self.lost = lost
+        self.rebuilding = rebuilding
+        self._absent = lost - rebuilding
+
+    def rebuilt(self) -> None:
+        """The members that were being rebuilt have all data."""
+        self.lost = self._absent
+        self.rebuilding = frozenset()
 
     def read(self, place: Place, priority: i64, issuer: i64, done: Callable[[], None]) -> list[MemberIo]:
         """Read a block and call back; returns its I/Os."""
         vdev, first = self.pool.vdevs[place.vdev], self.pool.first[place.vdev]
-        lost = self._lost
+        lost = self.lost
         if isinstance(vdev, Mirror):
             side = 0
             sector = place.offset // SECTOR_BYTES
@@ -83,11 +95,17 @@ class Members:
             size = vdev.units(place.psize) * vdev.unit_bytes
             return [self._submit(READ, first + side, sector, size, Join(1, done), priority, issuer)]
         pieces = self.pool.reads(place.vdev, place.offset, place.psize, lost)
+        return self.transfer(READ, pieces, priority, issuer, done)
+
+    def transfer(
+        self, op: i64, pieces: Sequence[Piece], priority: i64, issuer: i64, done: Callable[[], None]
+    ) -> list[MemberIo]:
+        """Read, write or trim ranges of members and call back; returns the I/Os."""
         join = Join(len(pieces), done)
         ios = []
         for piece in pieces:
             size = piece.sectors * SECTOR_BYTES
-            ios.append(self._submit(READ, piece.member, piece.sector, size, join, priority, issuer))
+            ios.append(self._submit(op, piece.member, piece.sector, size, join, priority, issuer))
         return ios
 
     def hurry(self, io: MemberIo) -> None:
@@ -96,7 +114,7 @@ class Members:
 
     def write(self, place: Place, priority: i64, issuer: i64, done: Callable[[], None]) -> None:
         """Write a block and call back."""
-        pieces = sorted(self.pool.writes(place.vdev, place.offset, place.psize, self._lost))
+        pieces = sorted(self.pool.writes(place.vdev, place.offset, place.psize, self._absent))
         runs: list[tuple[int, int, int, bool]] = []
         for member, sector, sectors, kind in pieces:
             optional = kind == PADDING
@@ -123,11 +141,11 @@ class Members:
 
     def flush(self, vdevs: Iterable[int], done: Callable[[], None]) -> None:
         """Flush the caches of the members of some vdevs."""
-        numbers = [member for vdev in vdevs for member in self.pool.leaves(vdev) if member not in self._lost]
+        numbers = [member for vdev in vdevs for member in self.pool.leaves(vdev) if member not in self._absent]
         flush_all([self.queues[member].device for member in numbers], done)
 
     def _present(self) -> list[int]:
-        return [member for member in range(self.pool.members) if member not in self._lost]
+        return [member for member in range(self.pool.members) if member not in self._absent]
 
     def _loads(self, first: int, sides: int, offset: int) -> list[int]:
         sector = offset // SECTOR_BYTES

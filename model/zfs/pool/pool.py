@@ -13,6 +13,7 @@ from ..allocation.allocator import Allocator
 from ..allocation.fill import Fill
 from ..arc.cache import Arc
 from ..intent_log.records import LogRules
+from ..map.capacity import USUAL_BLOCK
 from ..map.pool import LOG, NORMAL, SPECIAL, PoolMap
 from ..records.block_table import BlockTable
 from ..records.metadata import METADATA_BYTES, POINTERS, indirect_psize
@@ -44,18 +45,25 @@ class Pool:
         See :class:`PoolSettings`.
     datasets
         Volumes and files, which are written one after the other before the run.
-    lost
-        Members that are missing.
+    lost, rebuilding
+        Members that do not have all data, and those of them that are new.
 
     Attributes
     ----------
     datasets
         By name.
-    arc, members, allocator, dirty, groups
+    arc, members, allocator, dirty, groups, costs
         Its parts.
+    fills
+        What of each vdev is in use when the run begins.
+    tables
+        The blocks that are there then, with their number, in the order of their places.
     """
 
-    __slots__ = ("allocator", "arc", "datasets", "dirty", "groups", "members", "name", "settings")
+    __slots__ = (
+        *("allocator", "arc", "costs", "datasets", "dirty", "fills", "groups", "members", "name", "settings"),
+        "tables",
+    )
 
     def __init__(
         self,
@@ -68,6 +76,7 @@ class Pool:
         settings: PoolSettings,
         datasets: Sequence[DatasetSettings],
         lost: frozenset[int] = frozenset(),
+        rebuilding: frozenset[int] = frozenset(),
     ) -> None:
         self.name = name
         self.settings = settings
@@ -80,14 +89,14 @@ class Pool:
             queue.async_write_active_min_dirty_percent,
             queue.async_write_active_max_dirty_percent,
         )
-        self.members = Members(engine, pool, devices, rotating, queue, self.dirty, lost)
+        self.members = Members(engine, pool, devices, rotating, queue, self.dirty, lost, rebuilding)
         self.arc = Arc(settings.arc_bytes)
-        costs = NO_COSTS if host is None else Costs.of(host.prices)
+        self.costs = costs = NO_COSTS if host is None else Costs.of(host.prices)
         sizes = [
             each.size(min(devices[leaf].capacity for leaf in pool.leaves(vdev))) for vdev, each in enumerate(pool.vdevs)
         ]
         tables, used = _tables(pool, sizes, settings, datasets)
-        fills = [
+        self.fills = fills = [
             Fill(size, taken, settings.fragmentation if role == NORMAL else 0.0)
             for size, taken, role in zip(sizes, used, pool.roles, strict=True)
         ]
@@ -97,12 +106,25 @@ class Pool:
         self.groups = TransactionGroups(
             engine, self.members, self.allocator, self.dirty, timeout_s, issuer, host, costs
         )
+        # What other data take is in blocks of the usual size.
+        self.tables: list[tuple[BlockTable, int]] = [
+            (table, int(size * settings.used) // table.asize(vdev))
+            for vdev, size in enumerate(sizes)
+            if pool.roles[vdev] == NORMAL
+            for table in [BlockTable(pool, fills, [vdev], [0] * len(sizes), USUAL_BLOCK)]
+        ]
         self.datasets: dict[str, Dataset] = {}
         for number, (each, (role, bases, pointers_role, pointer_bases)) in enumerate(
             zip(datasets, tables, strict=True)
         ):
             psize = each.psize or each.block_bytes
             pointer_psize = _pointer_psize(each)
+            data = BlockTable(pool, fills, pool.of_role(role), bases, psize)
+            pointers = BlockTable(
+                pool, fills, pool.of_role(pointers_role), pointer_bases, pointer_psize, METADATA_BYTES
+            )
+            blocks = -(-each.size // each.block_bytes)
+            self.tables += [(data, blocks), (pointers, -(-blocks // POINTERS))]
             self.datasets[each.name] = Dataset(
                 engine,
                 host,
@@ -110,8 +132,8 @@ class Pool:
                 number + 1,
                 each.size,
                 each.block_bytes,
-                BlockTable(pool, fills, pool.of_role(role), bases, psize),
-                BlockTable(pool, fills, pool.of_role(pointers_role), pointer_bases, pointer_psize, METADATA_BYTES),
+                data,
+                pointers,
                 self.arc,
                 self.members,
                 self.allocator,

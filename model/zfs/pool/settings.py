@@ -27,6 +27,14 @@ class QueueSettings:
     async_write_max_active: int = 10
     async_write_active_min_dirty_percent: int = 30
     async_write_active_max_dirty_percent: int = 60
+    scrub_min_active: int = 1
+    scrub_max_active: int = 3
+    trim_min_active: int = 1
+    trim_max_active: int = 2
+    rebuild_min_active: int = 1
+    rebuild_max_active: int = 3
+    nia_credit: int = 5
+    nia_delay: int = 5
     max_active: int = 1000
     aggregation_limit: int = 1 << 20
     aggregation_limit_non_rotating: int = 128 << 10

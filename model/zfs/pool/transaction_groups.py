@@ -48,6 +48,13 @@ class Owner(Protocol):
         """The closed group is on disk."""
 
 
+class SyncTask(Protocol):
+    """Work that is done while a transaction group is written: a scrub or a resilver."""
+
+    def sync(self, began: float) -> Waits:
+        """Do some of it in a group that is written since `began` (s)."""
+
+
 class TransactionGroups:
     """The groups of one pool.
 
@@ -74,6 +81,10 @@ class TransactionGroups:
         The files and volumes that are dirty in the open group.
     group_bytes
         Dirty bytes of the open group.
+    task
+        What is done with each group; while there is something, one group follows the other. None: nothing.
+    timeout_s
+        See the parameter.
     """
 
     __slots__ = (
@@ -88,12 +99,13 @@ class TransactionGroups:
         "_more",
         "_parity",
         "_started",
-        "_timeout_s",
         "_waiting",
         "changed",
         "group_bytes",
         "number",
         "synced",
+        "task",
+        "timeout_s",
     )
 
     def __init__(
@@ -111,7 +123,7 @@ class TransactionGroups:
         self._members = members
         self._allocator = allocator
         self._dirty = dirty
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._issuer = issuer
         self._host = host
         self._costs = costs
@@ -124,6 +136,7 @@ class TransactionGroups:
         self.group_bytes: i64 = 0
         self.number: i64 = 1
         self.synced: i64 = 0
+        self.task: SyncTask | None = None
         engine.spawn(self._run())
 
     def dirtied(self, owner: Owner, size: i64) -> None:
@@ -140,6 +153,16 @@ class TransactionGroups:
         self._waiting.append((self.number, callback))
         self._kick()
 
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody waits for a group to be on disk."""
+        return bool(self._waiting)
+
+    def begin(self, task: SyncTask) -> None:
+        """Do something with each group from now on."""
+        self.task = task
+        self._kick()
+
     def _kick(self) -> None:
         self._kicked = True
         more = self._more
@@ -151,8 +174,8 @@ class TransactionGroups:
         """Write one group after the other."""
         engine = self._engine
         while True:
-            due = self._started + self._timeout_s
-            while not self._kicked and engine.now < due:
+            due = self._started + self.timeout_s
+            while not self._kicked and self.task is None and engine.now < due:
                 self._more = Signal()
                 timer = engine.call_at(due, self._more.fire)
                 yield self._more
@@ -165,7 +188,7 @@ class TransactionGroups:
             for owner in owners:
                 owner.close_group()
             self.number += 1
-            if owners or self._waiting:
+            if owners or self._waiting or self.task is not None:
                 yield from self._sync(owners)
             self.synced = self.number - 1
             due_callbacks = [call for group, call in self._waiting if group <= self.synced]
@@ -178,6 +201,8 @@ class TransactionGroups:
     def _sync(self, owners: Sequence[Owner]) -> Waits:
         for owner in owners:
             yield from self._blocks(owner)
+        if self.task is not None:
+            yield from self.task.sync(self._started)
         yield from self._metadata([size for owner in owners for size in owner.pointers()], METADATA_COPIES)
         for blocks in DATASET_STEPS:
             yield from self._metadata([METADATA_BYTES] * blocks * len(owners), METADATA_COPIES)

@@ -66,6 +66,30 @@ class BlockTable:
             rest = max(0, rest - run)
         return found
 
+    def count_on(self, vdev: int, blocks: int) -> int:
+        """How many of the first `blocks` blocks were first written to a vdev of the pool."""
+        if vdev not in self._vdevs:
+            return 0
+        number = self._vdevs.index(vdev)
+        return self.used(blocks)[number] // self._asizes[number]
+
+    def asize(self, vdev: int) -> int:
+        """Bytes that a block takes of a vdev, with what lies behind it."""
+        return self._asizes[self._vdevs.index(vdev)]
+
+    def standing(self, vdev: int, index: i64) -> Place | None:
+        """Where the block number `index` of those on a vdev is; None if it has been written again since."""
+        number = self._vdevs.index(vdev)
+        cycle, rest = divmod(index, self._runs[number])
+        block = cycle * self._cycle + sum(self._runs[:number]) + rest
+        return None if block in self._moved else self.first(vdev, index)
+
+    def first(self, vdev: int, index: i64) -> Place:
+        """Where the block number `index` of those on a vdev was at first."""
+        number = self._vdevs.index(vdev)
+        asize: i64 = self._asizes[number]
+        return Place(vdev, self._fills[number].place(self._bases[number] + index * asize, asize), self.psize)
+
     def places(self, block: i64) -> list[Place]:
         """Where a block is: one place, or the parts of a gang."""
         moved = self._moved.get(block)
@@ -76,10 +100,7 @@ class BlockTable:
         while rest >= self._runs[number]:
             rest -= self._runs[number]
             number += 1
-        index = block // self._cycle * self._runs[number] + rest
-        asize: i64 = self._asizes[number]
-        offset = self._fills[number].place(self._bases[number] + index * asize, asize)
-        return [Place(self._vdevs[number], offset, self.psize)]
+        return [self.first(self._vdevs[number], block // self._cycle * self._runs[number] + rest)]
 
     def move(self, block: int, places: list[Place]) -> list[Place]:
         """A block is at new places; returns the old ones."""

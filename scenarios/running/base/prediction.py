@@ -22,7 +22,7 @@ class RebuildProgress:
     Attributes
     ----------
     array
-        Name of the array.
+        Name of the array or pool.
     action
         "recover", "check" or "repair".
     rate

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....model.raid.resync.thread import Resync
 from ....model.statistics import LatencyHistogram, Usage
+from ....model.statistics.rebuild_report import Rebuild
 from ....model.statistics.usage import (
     BITMAP,
     BITMAP_OF,
@@ -48,8 +49,10 @@ class Run(ABC):
         self.machine = machine
         self.sample = sample
         self.began = 0.0
-        self._resynced: dict[Resync, int] = {}
+        self._resynced: dict[Rebuild, int] = {}
         self._syncing = {name: machine.engine.spawn(resync.run()) for name, resync in machine.resyncs.items()}
+        for scan in machine.scans.values():
+            machine.engine.spawn(scan.run())
         for name in machine.delayed_resyncs:
             self._syncing[name] = machine.engine.spawn(self._delayed(name))
 
@@ -66,8 +69,8 @@ class Run(ABC):
     def shows_loads_only(self) -> bool:
         """Whether there is no more to see than the loads: no rebuild, no drive that fails, no timeline."""
         machine = self.machine
-        beside = machine.resyncs or machine.delayed_resyncs or machine.spares or machine.scenario.failures
-        return not beside and machine.observer is UNOBSERVED
+        beside = (machine.resyncs, machine.delayed_resyncs, machine.scans, machine.spares, machine.scenario.failures)
+        return not any(beside) and machine.observer is UNOBSERVED
 
     def _begin(self) -> None:
         """The measurement begins: what was counted so far was warm-up."""
@@ -99,7 +102,7 @@ class Run(ABC):
             controller.start_statistics(now)
         for pool in machine.pools.values():
             pool.arc.start_statistics()
-        self._resynced = {resync: resync.done_bytes for _, resync in self._resync_threads()}
+        self._resynced = {resync: resync.done_bytes for _, resync in self._rebuilds_and_scans()}
         machine.observer.begin()
 
     @property
@@ -113,20 +116,24 @@ class Run(ABC):
         """How much of the run is done, about (0 to 1)."""
 
     def _resync_threads(self) -> list[tuple[str, Resync]]:
-        """Threads at work or done, with the name of their array."""
+        """Threads of md at work or done, with the name of their array."""
         machine = self.machine
         later = [(name, resync) for name, spares in machine.spares.items() for resync in spares.rebuilds]
         return [*machine.resyncs.items(), *later]
 
+    def _rebuilds_and_scans(self) -> list[tuple[str, Rebuild]]:
+        """The same, and scans of pools."""
+        return [*self._resync_threads(), *self.machine.scans.items()]
+
     def rebuilds(self) -> tuple[RebuildProgress, ...]:
-        """What the resync threads did during the measurement."""
+        """What they did during the measurement."""
         found = []
-        for name, resync in self._resync_threads():
+        for name, resync in self._rebuilds_and_scans():
             report = resync.report
             begun = max(self.began, report.started_s)
             over = self.machine.engine.now if report.finished_s is None else report.finished_s
             done = resync.done_bytes - self._resynced.get(resync, 0)
-            per_member: int = resync.array.resync_bytes
+            per_member = resync.member_bytes
             scale = per_member / report.total_bytes  # a check of RAID 10 counts the array's bytes
             rate = scale * done / (over - begun) if over > begun else 0.0
             position = int(scale * report.position_bytes)

@@ -73,6 +73,7 @@ class Lab:
         hard_disks: bool = False,
         settings: PoolSettings | None = None,
         lost: frozenset[int] = frozenset(),
+        rebuilding: frozenset[int] = frozenset(),
         rotating: bool = False,
     ) -> None:
         engine = self.engine = Engine()
@@ -101,7 +102,8 @@ class Lab:
             [rotating] * pool.members,
             settings or PoolSettings(),
             datasets,
-            lost,
+            lost | rebuilding,
+            rebuilding,
         )
         self.data = self.pool.datasets[datasets[0].name]
 

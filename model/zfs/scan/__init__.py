@@ -1,0 +1,1 @@
+"""Scrub, resilver and sequential rebuild of a pool."""

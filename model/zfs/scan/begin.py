@@ -1,0 +1,55 @@
+"""Makes the scan of a pool."""
+
+from __future__ import annotations
+
+from ...core.engine import Engine
+from ...core.errors import InputError
+from ...core.request import RESYNC_ISSUER
+from ...statistics.rebuild_report import Rebuild
+from ...tasks.host import Host
+from ..map.pool import LOG
+from ..pool.pool import Pool
+from .allocated import AllocatedBlocks
+from .cpu import ScanCpu
+from .rebuild import SequentialRebuild
+from .scan import Scan
+from .settings import ScanAction, ScanSettings
+
+
+def begin_scan(
+    engine: Engine, host: Host | None, pool: Pool, action: ScanAction, done: float, settings: ScanSettings
+) -> Rebuild:
+    """A scan that has done a share of its work before the run.
+
+    Parameters
+    ----------
+    engine, host
+        The clock, and who computes checksums; None for nobody.
+    pool
+        What is scanned. A resilver or rebuild writes to its members that are rebuilding.
+    action
+        What is done.
+    done
+        Share, 0 to 1.
+    settings
+        Module parameters.
+    """
+    members, placed = pool.members, pool.members.pool
+    new = members.rebuilding
+    vdevs = [
+        vdev
+        for vdev in range(len(placed.vdevs))
+        if placed.roles[vdev] != LOG and (action == "scrub" or new & set(placed.leaves(vdev)))
+    ]
+    issuer = engine.thread_issuer(RESYNC_ISSUER)
+    if action == "rebuild":
+        (vdev,) = vdevs
+        fill = pool.fills[vdev]
+        return SequentialRebuild(engine, members, vdev, fill, settings, int(done * int(fill.used)), issuer)
+    blocks = {vdev: AllocatedBlocks(vdev, pool.tables, done) for vdev in vdevs}
+    if not any(each.total_bytes for each in blocks.values()):
+        raise InputError("scan", f"found a pool without data to {action}", "expected: volumes, files, or used")
+
+    cpu = ScanCpu(host, pool.costs)
+    memory = pool.settings.memory
+    return Scan(engine, members, pool.groups, pool.dirty, action, blocks, settings, memory, issuer, cpu, found=done > 0)
