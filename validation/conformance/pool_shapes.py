@@ -39,6 +39,21 @@ class Filled(Shape):
     kib_per_100ms: Annotated[list[NonNegativeInt], Field(min_length=20)]
 
 
+class QueuePhase(Shape):
+    """Requests: us of issue, us until completion, member, rwbs, sector, sectors."""
+
+    phase: str
+    requests: list[list[Any]]
+
+
+class PoolQueueTruth(Shape):
+    """What the members of a pool had outstanding."""
+
+    pool: str
+    member: PoolMember
+    phases: Annotated[list[QueuePhase], Field(min_length=1)]
+
+
 class ThrottledPoolTruth(Shape):
     """A program that writes faster than a pool."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .pool_shapes import CachingTruth, PoolJobsTruth, ThrottledPoolTruth
+from .pool_shapes import CachingTruth, PoolJobsTruth, PoolQueueTruth, ThrottledPoolTruth
 from .shapes import (
     FileSystemTruth,
     IoTruth,
@@ -48,6 +48,8 @@ def shape_of(content: Any) -> tuple[str, type[Shape]] | None:
         return "zfs", PoolTruth
     if {"pool", "create", "phases", "counters"} <= content.keys():
         return "pools", CachingTruth
+    if {"pool", "phases", "member", "notation"} <= content.keys():
+        return "pools", PoolQueueTruth
     if {"pool", "fill", "parameters", "member"} <= content.keys():
         return "pools", ThrottledPoolTruth
     if {"results", "member"} <= content.keys() and "completion_us" in content["member"]:

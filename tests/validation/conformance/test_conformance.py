@@ -74,7 +74,7 @@ def test_every_recording_is_assigned_to_a_kind() -> None:
         "timing": 20,
         "fs": 4,
         "zfs": 15,
-        "pools": 3,
+        "pools": 5,
         "workloads": 36,
     }
 

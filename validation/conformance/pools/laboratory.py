@@ -70,13 +70,19 @@ class Member(NamedTuple):
 
 
 class _Disk(FixedServiceDevice):
-    """A member; a flush takes a place as a request does."""
+    """A member; a flush takes a place as a request does. It notes when which requests come, and their bytes."""
 
-    __slots__ = ("_flush_s",)
+    __slots__ = ("_flush_s", "log")
 
     def __init__(self, engine: Engine, name: str, member: Member) -> None:
         super().__init__(engine, name, _MEMBER_BYTES, linear_service(member.service_s), member.depth)
         self._flush_s = member.flush_s
+        self.log: list[tuple[float, int, int]] = []
+
+    def submit(self, request: Request) -> None:
+        """Serve a request."""
+        self.log.append((self._engine.now, request.op, request.size))
+        super().submit(request)
 
     def flush(self, done: Callable[[], None]) -> None:
         """Flush the cache."""
@@ -130,33 +136,52 @@ class Laboratory:
         Its files.
     settings
         Module parameters.
+    rotating
+        Whether requests are joined as for hard disks. By default not, though members say that they rotate: the rates
+        were recorded with requests of up to 128 KiB.
+    rebuilding
+        Members that are new.
 
     Attributes
     ----------
-    engine, pool
-        The clock, and the pool.
+    engine, pool, disks
+        The clock, the pool, and its members.
     """
 
     def __init__(
-        self, pool: PoolMap, member: Member, datasets: Sequence[DatasetSettings], settings: PoolSettings | None = None
+        self,
+        pool: PoolMap,
+        member: Member,
+        datasets: Sequence[DatasetSettings],
+        settings: PoolSettings | None = None,
+        rotating: bool = False,
+        rebuilding: frozenset[int] = frozenset(),
     ) -> None:
         engine = self.engine = Engine()
         host = Host(Cpu(engine))
+        self.disks = [_Disk(engine, f"m{number}", member) for number in range(pool.members)]
         queues = [
             BlkMqQueue(
                 engine,
                 host,
-                _Disk(engine, f"m{number}", member),
+                disk,
                 depth=member.depth,
                 scheduler=MqDeadline(member.largest) if member.sorted else None,
                 max_request_bytes=member.largest,
             )
-            for number in range(pool.members)
+            for disk in self.disks
         ]
-        # The recorded requests to members that say they rotate are joined up to 128 KiB, as those to others are.
-        rotating = [False] * pool.members
         self.pool = Pool(
-            engine, None, "tank", pool, queues, rotating, settings or PoolSettings(memory=_MEMORY), datasets
+            engine,
+            None,
+            "tank",
+            pool,
+            queues,
+            [rotating] * pool.members,
+            settings or PoolSettings(memory=_MEMORY),
+            datasets,
+            rebuilding,
+            rebuilding,
         )
 
     def io(self, data: Dataset, op: int, offset: int, size: int) -> None:
@@ -165,6 +190,12 @@ class Laboratory:
         data.submit(Request(op, offset, size, lambda _: done.append(True), 1, 0))
         self.wait(lambda: bool(done))
         self.engine.run(until=self.engine.now + CALL_S)
+
+    def sync(self) -> None:
+        """Write a transaction group, and wait for it."""
+        done: list[bool] = []
+        self.pool.groups.when_synced(lambda: done.append(True))
+        self.wait(lambda: bool(done))
 
     def wait(self, over: Callable[[], bool]) -> None:
         """Run until something is over."""
@@ -189,10 +220,20 @@ class Job:
         How many there are.
     seconds
         How long they begin I/Os; None: each reads its part of the file once, in order.
+    calls
+        I/Os of each thread at most.
     """
 
     def __init__(
-        self, laboratory: Laboratory, data: Dataset, op: int, size: int, sync: int, threads: int, seconds: float | None
+        self,
+        laboratory: Laboratory,
+        data: Dataset,
+        op: int,
+        size: int,
+        sync: int,
+        threads: int,
+        seconds: float | None,
+        calls: int = 1 << 60,
     ) -> None:
         self._engine, self._data = laboratory.engine, data
         self._op, self._size, self._sync = op, size, sync
@@ -200,6 +241,7 @@ class Job:
         self._began = self._finished = self._engine.now
         self._end = self._began + (seconds or 1e9)
         self._left = threads
+        self._calls = calls
         self.ios = 0
         for number in range(threads):
             thread = Random(number)
@@ -213,7 +255,7 @@ class Job:
 
     def _next(self, thread: Random, number: int) -> None:
         blocks = self._data.capacity // self._size
-        if self._engine.now >= self._end or (self._sequential and number >= blocks):
+        if self._engine.now >= self._end or (self._sequential and number >= min(blocks, self._calls)):
             self._left -= 1
             return
         place = number if self._sequential else thread.randrange(blocks)

@@ -1,4 +1,4 @@
-"""Recorded pools at work: hits of the ARC within three points, rates within 20 %."""
+"""Recorded pools at work: hits of the ARC within three points, rates within 20 %, and requests outstanding."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..base import KindResult, Progress, TruthFile
 from .caching import check_caching
+from .queues import check_queues
 from .rates import check_jobs, check_throttling
 
 
@@ -16,6 +17,8 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
         content, name = file.content, file.path.name
         if "fill" in content:
             check_throttling(name, content, result, progress)
+        elif "counters" not in content and "phases" in content:
+            check_queues(name, content, result, progress)
         elif "phases" in content:
             check_caching(name, content, result, progress)
         else:
