@@ -20,6 +20,11 @@ _PIECES = 1024
 """Pieces that a scattered hot part is in."""
 _PIECE_SLOTS = 16
 """I/Os that have room in the smaller part of a piece, at least."""
+_REFLECTIONS = 3
+_LEAST_DEVIATION = 1e-12
+"""Reflections on each side that count, and a deviation below which all places are one."""
+_MOST_LOOKED_AT = 64
+"""Blocks of Zipf's law whose popularity is averaged, at most."""
 _MOST_FACTOR = 3_000_000_000
 """Below this the product of two block numbers fits 63 bits."""
 
@@ -41,6 +46,10 @@ class Places:
         """The next `count` places as shares of the span."""
         return self.of(self.numbers(random, count))
 
+    def popularity(self, place: float, width: float) -> float:
+        """How often the part of the span from `place` on is hit, over how often it is if every place is as likely."""
+        raise NotImplementedError
+
 
 class Uniform(Places):
     """Every place is as likely."""
@@ -54,6 +63,10 @@ class Uniform(Places):
     def of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         """See :meth:`Places.of`."""
         return numbers
+
+    def popularity(self, place: float, width: float) -> float:
+        """See :meth:`Places.popularity`."""
+        return 1.0
 
 
 class Hot(Places):
@@ -94,6 +107,13 @@ class Hot(Places):
         inside = np.where(kind < self._share, inside * self._of, self._of + inside * (1.0 - self._of))
         return _below_one((whole + inside) / self._pieces)
 
+    def popularity(self, place: float, width: float) -> float:
+        """See :meth:`Places.popularity`; that of the middle."""
+        middle = (place + width / 2) * self._pieces
+        if middle - math.floor(middle) < self._of:
+            return self._share / self._of
+        return (1.0 - self._share) / (1.0 - self._of)
+
 
 class Normal(Places):
     """Places around one of them by the normal distribution; the ends of the span reflect what falls beyond them.
@@ -118,6 +138,18 @@ class Normal(Places):
         """See :meth:`Places.of`."""
         place = np.mod(self._around + self._deviation * numbers, 2.0)
         return _below_one(np.where(place > 1.0, 2.0 - place, place))
+
+    def popularity(self, place: float, width: float) -> float:
+        """See :meth:`Places.popularity`."""
+        end, found = place + width, 0.0
+        for turn in range(-2 * _REFLECTIONS, 2 * _REFLECTIONS + 1, 2):
+            found += self._below(turn + end) - self._below(turn + place)
+            found += self._below(turn - place) - self._below(turn - end)
+        return found / width
+
+    def _below(self, place: float) -> float:
+        """Share of the places below one, before the reflection."""
+        return 0.5 * math.erfc((self._around - place) / (math.sqrt(2.0) * max(self._deviation, _LEAST_DEVIATION)))
 
 
 class Zipf(Places):
@@ -145,7 +177,7 @@ class Zipf(Places):
         Where in the span the most popular block lies (0 to 1), if they are scattered.
     """
 
-    __slots__ = ("_blocks", "_clustered", "_factor", "_head", "_head_end", "_power", "_shift", "_total")
+    __slots__ = ("_blocks", "_clustered", "_factor", "_head", "_head_end", "_inverted", "_power", "_shift", "_total")
 
     def __init__(self, blocks: int, theta: float, clustered: bool = False, shift: float = 0.0) -> None:
         if blocks < 1 or theta < 0:
@@ -158,6 +190,7 @@ class Zipf(Places):
         self._head_end = self._integral(summed + 0.5)
         self._total = float(self._head[-1]) + self._integral(blocks + 0.5) - self._head_end
         self._factor = _without_common_factor(round(blocks * _GOLDEN), blocks)
+        self._inverted = pow(self._factor, -1, blocks) if blocks > 1 else 0
         self._shift = int(shift * blocks)
 
     def numbers(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
@@ -187,6 +220,23 @@ class Zipf(Places):
             return (ranks * self._factor + self._shift) % self._blocks
         factor, shift, blocks = self._factor, self._shift, self._blocks
         return np.array([(rank * factor + shift) % blocks for rank in ranks.tolist()], dtype=np.int64)
+
+    def popularity(self, place: float, width: float) -> float:
+        """See :meth:`Places.popularity`; the mean of the blocks, or of some of many."""
+        blocks = self._blocks
+        first = min(int(place * blocks), blocks - 1)
+        count = max(1, math.ceil((place + width) * blocks - 1e-6) - first)
+        looked_at = min(count, _MOST_LOOKED_AT)
+        found = 0.0
+        for number in range(looked_at):
+            found += float(1 + self._rank(min(first + number * count // looked_at, blocks - 1))) ** (self._power - 1.0)
+        return found / looked_at * blocks / self._total
+
+    def _rank(self, block: int) -> int:
+        """The inverse of :meth:`blocks`."""
+        if self._clustered:
+            return block
+        return (block - self._shift) * self._inverted % self._blocks
 
     def _integral(self, x: float) -> float:
         """Of x^-theta, from 1 on."""

@@ -134,6 +134,9 @@ class PoolSpec(Spec):
     """Share of the data vdevs that other data take."""
     fragmentation: float = Field(default=0.0, ge=0.0, le=1.0)
     """Fragmentation of the free space, FRAG of `zpool list`."""
+    arc: Literal["warm", "cold"] = "warm"
+    """What the ARC holds at the beginning: what the loads leave in it in the long run, or nothing, as after an
+    import."""
 
     @model_validator(mode="before")
     @classmethod

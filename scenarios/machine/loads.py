@@ -82,11 +82,9 @@ def jobs_on(
     begin_s
         When the jobs begin (s).
     """
-    span = workload.span or target.capacity - workload.start
+    share = share_of_a_job(workload, target.capacity)
     sequential = workload.pattern == "sequential"
     largest = max(max(sizes) for sizes in workload.sizes)
-    unit = workload.align or largest
-    share = max(largest, span // workload.jobs // unit * unit) if sequential else span
     pattern = None if workload.plain else _pattern(engine, workload, target.name, share)
     jobs: list[DirectLoad] = []
     for job in range(workload.jobs):
@@ -107,6 +105,16 @@ def jobs_on(
         }
         jobs.append(_job(engine, host, workload, target, number * workload.jobs + job, common))
     return jobs
+
+
+def share_of_a_job(workload: LoadSpec, capacity: int) -> int:
+    """Bytes of a target of `capacity` bytes that each job of a load goes over."""
+    span = workload.span or capacity - workload.start
+    if workload.pattern != "sequential":
+        return span
+    largest = max(max(sizes) for sizes in workload.sizes)
+    unit = workload.align or largest
+    return max(largest, span // workload.jobs // unit * unit)
 
 
 def _job(
@@ -160,14 +168,15 @@ def _pattern(engine: Engine, workload: LoadSpec, target: str, span: int) -> Load
     return LoadPattern(
         workload.read_share,
         workload.sizes,
-        _locality(engine, workload, target, span),
+        locality(engine, workload, target, span),
         workload.pattern,
         workload.align,
         **{name: value for name, value in given.items() if value is not None},
     )
 
 
-def _locality(engine: Engine, workload: LoadSpec, target: str, span: int) -> Places:
+def locality(engine: Engine, workload: LoadSpec, target: str, span: int) -> Places:
+    """Which offsets of a span random I/Os prefer."""
     spec = workload.locality
     smallest = min(min(sizes) for sizes in workload.sizes)
     match spec:

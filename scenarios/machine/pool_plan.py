@@ -172,7 +172,7 @@ def pool_settings(scenario: ScenarioSpec, pool: PoolSpec) -> PoolSettings:
         memory=scenario.machine.memory,
         fragmentation=pool.fragmentation,
         used=pool.used,
-        warm=True,
+        warm=pool.arc == "warm",
         queue=QueueSettings(**queue),
         dirty=DirtySettings(**dirty),
         prefetch=PrefetchSettings(

@@ -12,6 +12,10 @@ GHOST: Final = 4
 """Lists by number: one of `MRU` and `MFU`, plus `GHOST` for blocks whose data are gone, plus 1 for metadata."""
 LISTS: Final = 8
 
+KEY_SHIFT: Final = 40
+INDIRECT: Final = 1 << 39
+"""Keys of blocks: number of the dataset, whether the block is indirect, number of the block."""
+
 
 class Buffer:
     """A block that the ARC knows.

@@ -12,7 +12,8 @@ from typing import Final
 from mypy_extensions import i64
 
 from .balance import Balance
-from .buffers import GHOST, LISTS, MFU, MRU, Buffer, BufferList
+from .buffers import GHOST, INDIRECT, KEY_SHIFT, LISTS, MFU, MRU, Buffer, BufferList
+from .settled import Settled
 
 MINIMUM_AGE_S: Final = 0.062
 """Accesses within this time (s) count as one (ARC_MINTIME, hz / 16)."""
@@ -36,20 +37,23 @@ class Arc:
     ----------
     lists
         Blocks by list: see :mod:`.buffers`.
+    balance
+        How they share the size.
     dirty
         Bytes of blocks that are not yet written; they cannot be evicted.
     hits, misses
         Accesses that found a block, and those that did not.
     """
 
-    __slots__ = ("_balance", "_buffers", "_cached", "dirty", "hits", "lists", "misses", "target")
+    __slots__ = ("_buffers", "_cached", "_settled", "balance", "dirty", "hits", "lists", "misses", "target")
 
     def __init__(self, target: i64) -> None:
         self.target = target
         self.lists = [BufferList() for _ in range(LISTS)]
         self._buffers: dict[int, Buffer] = {}
         self._cached: i64 = 0
-        self._balance = Balance()
+        self._settled: Settled | None = None
+        self.balance = Balance()
         self.dirty: i64 = 0
         self.hits: i64 = 0
         self.misses: i64 = 0
@@ -63,14 +67,45 @@ class Arc:
         """Forget what was counted so far."""
         self.hits = self.misses = 0
 
+    def settle(self, settled: Settled, balance: Balance) -> None:
+        """Hold blocks from before the run, and share the size as that has left it."""
+        self._settled = settled
+        self._cached += settled.held + settled.held * HEADER_BYTES // settled.mean_size
+        self.balance = balance
+
+    def place(self, key: i64) -> i64:
+        """The list of a block, -1 if none knows it."""
+        buffer = self._buffers.get(key)
+        if buffer is not None:
+            return buffer.place
+        block = key & (2 * INDIRECT - 1)
+        return -1 if self._settled is None or block >= INDIRECT else self._settled.place(key >> KEY_SHIFT, block)
+
     def holds(self, key: i64) -> bool:
         """Whether a block is cached, without using it."""
+        place = self.place(key)
+        return place >= 0 and place < GHOST
+
+    def _found(self, key: i64) -> Buffer | None:
+        """A block that one of the lists knows."""
         buffer = self._buffers.get(key)
-        return buffer is not None and buffer.place < GHOST
+        settled = self._settled
+        if buffer is not None or settled is None:
+            return buffer
+        block = key & (2 * INDIRECT - 1)
+        if block >= INDIRECT:
+            return None
+        place = settled.take(key >> KEY_SHIFT, block)
+        if place < 0:
+            return None
+        buffer = Buffer(key, settled.size(key >> KEY_SHIFT), place, -MINIMUM_AGE_S, False)
+        self._buffers[key] = buffer
+        self.lists[place].push(buffer)
+        return buffer
 
     def use(self, key: i64, now: float) -> bool:
         """Read a block `now` (s); returns whether it is cached."""
-        buffer = self._buffers.get(key)
+        buffer = self._found(key)
         if buffer is None or buffer.place >= GHOST:
             self.misses += 1
             return False
@@ -92,7 +127,7 @@ class Arc:
 
     def add(self, key: i64, size: i64, metadata: bool, now: float, prefetched: bool = False) -> None:
         """Keep a block that was read or written `now` (s); one that is cached already has new data."""
-        buffer = self._buffers.get(key)
+        buffer = self._found(key)
         if buffer is None:
             buffer = Buffer(key, size, MRU + metadata, now, prefetched)
             self._buffers[key] = buffer
@@ -117,15 +152,16 @@ class Arc:
 
     def remove(self, key: i64) -> None:
         """Forget a block: it is written anew, or freed."""
-        buffer = self._buffers.pop(key, None)
+        buffer = self._found(key)
         if buffer is not None:
+            del self._buffers[key]
             self.lists[buffer.place].drop(buffer)
             if buffer.place < GHOST:
                 self._cached -= buffer.size + HEADER_BYTES
 
     def _evict(self, now: float) -> None:
         """Evict down to the target (arc_evict)."""
-        lists, balance = self.lists, self._balance
+        lists, balance = self.lists, self.balance
         balance.adapt(lists)
         data = lists[MRU].size + lists[MFU].size
         metadata = lists[MRU + 1].size + lists[MFU + 1].size
@@ -142,6 +178,8 @@ class Arc:
         for place in range(GHOST):
             others = sum([lists[other].size for other in range(GHOST) if other != place])
             ghost = lists[GHOST + place]
+            if self._settled is not None and ghost.size > others // 2:
+                self._settled.forget(GHOST + place, ghost.size - others // 2)
             while ghost.size > others // 2:
                 oldest = ghost.ends.newer
                 ghost.drop(oldest)
@@ -151,6 +189,9 @@ class Arc:
         """Evict `size` bytes from a list, oldest first; returns what it got (bytes)."""
         held, ghost = self.lists[place], self.lists[GHOST + place]
         got: i64 = 0
+        if self._settled is not None and size > 0:
+            got = self._settled.evict(place, size)
+            self._cached -= got + got * HEADER_BYTES // self._settled.mean_size
         buffer = held.ends.newer
         while got < size and buffer is not held.ends:
             following = buffer.newer

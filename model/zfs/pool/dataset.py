@@ -19,6 +19,7 @@ from ...core.request import READ, WRITE_THROUGH, Request
 from ...tasks.host import Host
 from ...waits.causes import POOL_READ
 from ..allocation.allocator import Allocator, Place
+from ..arc.buffers import INDIRECT, KEY_SHIFT
 from ..arc.cache import Arc
 from ..arc.prefetch import Prefetch, Stream
 from ..arc.settings import PrefetchSettings
@@ -35,9 +36,6 @@ from .transaction_groups import TransactionGroups
 from .waiting import Blocks, Call
 from .write_io import WriteIo
 
-KEY_SHIFT: Final = 40
-INDIRECT: Final = 1 << 39
-"""Keys of the ARC: number of the dataset, whether the block is indirect, number of the block."""
 _BUSY_PART: Final = 16
 """Prefetches that fill this part of the ARC stop growing."""
 
@@ -78,15 +76,12 @@ class Dataset(Device):
     __slots__ = (
         "_allocator",
         "_arc",
-        "_base",
-        "_caches",
         "_closed",
         "_dirty",
         "_engine",
         "_groups",
         "_host",
         "_in_place",
-        "_indirect",
         "_log",
         "_open",
         "_prefetch",
@@ -95,9 +90,12 @@ class Dataset(Device):
         "_table",
         "_touched",
         "_under_way",
+        "base",
         "block_bytes",
         "blocks",
+        "caches_data",
         "costs",
+        "indirect",
         "log_issuer",
         "members",
         "read_bytes",
@@ -132,15 +130,15 @@ class Dataset(Device):
         self.capacity = size
         self.block_bytes = block_bytes
         self.blocks: i64 = -(-size // block_bytes)
-        self._base: i64 = number << KEY_SHIFT
-        self._table, self._indirect = table, indirect
+        self.base: i64 = number << KEY_SHIFT
+        self._table, self.indirect = table, indirect
         self._arc = arc
         self.members = members
         self._allocator, self._dirty = allocator, dirty
         self._groups = groups
         self.costs = costs
         self._sync = sync
-        self._caches = caches_data
+        self.caches_data = caches_data
         self._prefetch = Prefetch(prefetch, self.blocks, block_bytes)
         self._prefetching: i64 = 0
         self._under_way: dict[int, BlockRead] = {}
@@ -179,15 +177,6 @@ class Dataset(Device):
         else:
             self._log.commit(done)
 
-    def warm(self, room: int) -> int:
-        """Have pointers in memory, evenly over all blocks, that take up to `room` bytes; returns what they take."""
-        psize, count = self._indirect.psize, -(-int(self.blocks) // POINTERS)
-        fitting = min(count, max(0, room // psize))
-        for number in range(fitting):
-            key = self._base + INDIRECT + number * count // fitting
-            self._arc.add(key, psize, True, self._engine._now)
-        return fitting * psize
-
     # Reads.
 
     def _read(self, request: Request) -> None:
@@ -196,7 +185,7 @@ class Dataset(Device):
         end = (request.offset + request.size - 1) // block_bytes + 1
         now = self._engine._now
         missing = [block for block in range(first, end) if not self._in_memory(block, now)]
-        if self._caches:
+        if self.caches_data:
             busy = self._prefetching * block_bytes > self._arc.target // _BUSY_PART
             stream = self._prefetch.read(first, end - first, now, busy)
             if stream is not None:
@@ -208,10 +197,12 @@ class Dataset(Device):
             return
         join = Blocks(request, len(missing), self._copied)
         for block in missing:
-            self.fetch(self._base + block, request.issuer, join.part)
+            self.fetch(self.base + block, request.issuer, join.part)
 
     def _in_memory(self, block: i64, now: float) -> bool:
-        return block in self._open or block in self._closed or (self._caches and self._arc.use(self._base + block, now))
+        return (
+            block in self._open or block in self._closed or (self.caches_data and self._arc.use(self.base + block, now))
+        )
 
     @property
     def psize(self) -> int:
@@ -233,16 +224,16 @@ class Dataset(Device):
 
     def has_pointers(self, block: i64) -> bool:
         """Whether what points to a block is in memory."""
-        key = self._base + INDIRECT + (block >> POINTER_SHIFT)
+        key = self.base + INDIRECT + (block >> POINTER_SHIFT)
         return (block >> POINTER_SHIFT) in self._touched or self._arc.use(key, self._engine._now)
 
     def fetch_pointers(self, block: i64, issuer: i64, done: Callable[[], None]) -> None:
         """Read what points to a block."""
-        self.fetch(self._base + INDIRECT + (block >> POINTER_SHIFT), issuer, done)
+        self.fetch(self.base + INDIRECT + (block >> POINTER_SHIFT), issuer, done)
 
     def fetch_block(self, block: i64, issuer: i64, done: Callable[[], None]) -> None:
         """Read a block."""
-        self.fetch(self._base + block, issuer, done)
+        self.fetch(self.base + block, issuer, done)
 
     def fetch(self, key: i64, issuer: i64, done: Callable[[], None]) -> None:
         """Read a block, or wait for a read that is under way."""
@@ -254,7 +245,7 @@ class Dataset(Device):
         read.waiters.append(done)
 
     def _read_ahead(self, block: i64, stream: Stream) -> None:
-        key = self._base + block
+        key = self.base + block
         if key in self._under_way or block in self._open or block in self._closed or self._arc.holds(key):
             return
         self._prefetching += 1
@@ -263,7 +254,7 @@ class Dataset(Device):
     def _begin(self, key: i64, priority: i64, issuer: i64, stream: Stream | None) -> BlockRead:
         read = BlockRead(self, key, priority, issuer, stream)
         self._under_way[key] = read
-        block = key - self._base
+        block = key - self.base
         if block < INDIRECT and not self.has_pointers(block):
             self.fetch_pointers(block, issuer, read.issue)
         else:
@@ -273,7 +264,7 @@ class Dataset(Device):
     def read_done(self, read: BlockRead) -> None:
         """A block has been read and verified."""
         key = read.key
-        block = key - self._base
+        block = key - self.base
         now = self._engine._now
         del self._under_way[key]
         stream = read.stream
@@ -282,19 +273,19 @@ class Dataset(Device):
             if block < stream.position:
                 stream.overtaken = True
         metadata = block >= INDIRECT
-        if metadata or self._caches:
+        if metadata or self.caches_data:
             self._arc.add(key, self.size_of(key), metadata, now, stream is not None and not read.waiters)
         for waiter in read.waiters:
             waiter()
 
     def places_of(self, key: i64) -> list[Place]:
         """Where a block is, by its key."""
-        block = key - self._base
-        return self._indirect.places(block - INDIRECT) if block >= INDIRECT else self._table.places(block)
+        block = key - self.base
+        return self.indirect.places(block - INDIRECT) if block >= INDIRECT else self._table.places(block)
 
     def size_of(self, key: i64) -> int:
         """Physical size of a block, by its key."""
-        return self._indirect.psize if key - self._base >= INDIRECT else self._table.psize
+        return self.indirect.psize if key - self.base >= INDIRECT else self._table.psize
 
     def _copied(self, request: Request) -> None:
         """Copy the data of a read to the program, and complete it."""
@@ -329,7 +320,7 @@ class Dataset(Device):
         """A block has new data."""
         if block not in self._open:
             self._open[block] = None
-            self._arc.remove(self._base + block)
+            self._arc.remove(self.base + block)
             self._arc.dirty += self.block_bytes
             self._groups.dirtied(self, self.block_bytes)
         if self._in_place:
@@ -380,8 +371,8 @@ class Dataset(Device):
     def _clean(self, block: int) -> None:
         del self._closed[block]
         self._arc.dirty -= self.block_bytes
-        if self._caches and block not in self._open:
-            self._arc.add(self._base + block, self._table.psize, False, self._engine._now)
+        if self.caches_data and block not in self._open:
+            self._arc.add(self.base + block, self._table.psize, False, self._engine._now)
         self._dirty.remove(self.block_bytes)
 
     def pointers(self) -> list[int]:
@@ -391,7 +382,7 @@ class Dataset(Device):
         for number in sorted(self._touched):
             psize = indirect_psize(min(POINTERS, int(self.blocks) - number * POINTERS))
             sizes.append(psize)
-            self._arc.add(self._base + INDIRECT + number, psize, True, now)
+            self._arc.add(self.base + INDIRECT + number, psize, True, now)
         return sizes
 
     def group_done(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...core.device import Device
 from ...core.engine import Engine
@@ -12,20 +12,19 @@ from ...tasks.host import Host
 from ..allocation.allocator import Allocator
 from ..allocation.fill import Fill
 from ..arc.cache import Arc
+from ..arc.visits import RandomVisits, SequentialVisits
 from ..intent_log.records import LogRules
 from ..map.capacity import USUAL_BLOCK
 from ..map.pool import LOG, NORMAL, SPECIAL, PoolMap
 from ..records.block_table import BlockTable
 from ..records.metadata import METADATA_BYTES, POINTERS, indirect_psize
+from .begin import keep_pointers, settle_loads
 from .costs import NO_COSTS, Costs
 from .dataset import Dataset
 from .dirty_data import DirtyData
 from .members import Members
 from .settings import DatasetSettings, PoolSettings
 from .transaction_groups import TransactionGroups
-
-METADATA_PART = 4
-"""The ARC's part for metadata at the beginning."""
 
 
 class Pool:
@@ -147,9 +146,13 @@ class Pool:
                 settings.prefetch,
             )
         if settings.warm:
-            room = int(self.arc.target) // METADATA_PART
-            for dataset in self.datasets.values():
-                room -= dataset.warm(room)
+            keep_pointers(self.arc, self.datasets.values())
+
+    def settle(
+        self, random: Mapping[str, Sequence[RandomVisits]], sequential: Mapping[str, Sequence[SequentialVisits]]
+    ) -> None:
+        """Let the ARC hold what loads on volumes and files, by their names, leave in it in the long run."""
+        settle_loads(self.arc, self.datasets, random, sequential)
 
 
 def _pointer_psize(dataset: DatasetSettings) -> int:

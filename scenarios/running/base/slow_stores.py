@@ -64,6 +64,10 @@ class SlowStores:
     def __init__(self, machine: BuiltMachine, workloads: Sequence[LoadSpec]) -> None:
         self._machine = machine
         self._workloads = workloads
+        if machine.pools:
+            from .settled_pools import settle_pools
+
+            settle_pools(machine, workloads)
         self._ssds = [disk for disk in machine.disks.values() if is_solid_state(disk)]
         writes = any(each.read_share < 1.0 for each in workloads)
         self._standing: list[SolidState] = []

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from raidsim.model.core.errors import ModelError
-from raidsim.model.loads.locality import Hot, Normal, Uniform, Zipf
+from raidsim.model.loads.locality import Hot, Normal, Places, Uniform, Zipf
 
 COUNT = 100_000
 
@@ -129,3 +129,24 @@ def test_impossible_places_are_refused() -> None:
         Zipf(0, 1.0)
     with pytest.raises(ModelError):
         Hot(0.8, 1.0, 100)
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        Uniform(),
+        Hot(0.8, 0.25, 10**6, True),
+        Hot(0.8, 0.25, 16 * 64),
+        Normal(0.1, 0.2),
+        Zipf(640, 0.9),
+        Zipf(64, 0.5, True),
+    ],
+    ids=["uniform", "clustered", "hot", "normal", "zipf", "clustered zipf"],
+)
+def test_popularity_is_how_often_a_part_is_hit(places: Places) -> None:
+    """Of 64 parts of the span; all parts together are hit as often as the whole."""
+    drawn, _ = np.histogram(places.draw(random(), COUNT), 64, (0.0, 1.0))
+    parts = np.array([places.popularity(part / 64, 1 / 64) for part in range(64)])
+    assert parts.mean() == pytest.approx(1.0, rel=0.01)
+    errors = 5.0 * np.sqrt(drawn + 10.0)
+    assert (np.abs(parts * COUNT / 64 - drawn) < errors + 0.03 * drawn).all()
