@@ -43,6 +43,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("model/kernels", "model/process", "model/fio"),
     ("scenarios/pictures", "scenarios/workers", "scenarios/traces/formats", "scenarios/programs"),
     ("scenarios/traces", "scenarios/description"),
+    ("scenarios/documents/changes",),
     ("scenarios/documents", "scenarios/machine"),
     ("scenarios/designs", "scenarios/running/base"),
     ("scenarios/fio",),

@@ -243,7 +243,8 @@ class Devices:
         if name in self.encrypted:
             return self.capacity(self.encrypted[name].on)
         if name in self.datasets:
-            return self.datasets[name][1].size
+            pool, _, dataset = name.partition("/")
+            return self.pools[pool].size(dataset, self.capacity)
         if name not in self._capacities and name in self.volumes:
             self._capacities[name] = self.volume_layout(name).capacity
         if name not in self._capacities:

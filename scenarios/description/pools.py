@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from ...model.core.errors import InputError
-from ...model.files.description import Fraction, PositiveSize, Size, Spec, refusal
+from ...model.files.description import Fraction, PositiveSize, ShareBelowAll, Size, Spec, refusal
 from ...model.files.quantities import format_size
 from ...model.zfs.intent_log.records import LogRules
 from ...model.zfs.map.capacity import SLOP_SHIFT, USUAL_BLOCK, PoolCapacity, pool_capacity
@@ -53,9 +53,9 @@ class VdevSpec(Spec):
 class DatasetSpec(Spec):
     """A volume, or a file in a file system of its own."""
 
-    volume: PositiveSize | None = None
-    file: PositiveSize | None = None
-    """Size of the volume, or of the file; one of the two is given."""
+    volume: PositiveSize | Literal["all"] | None = None
+    file: PositiveSize | Literal["all"] | None = None
+    """Size of the volume, or of the file; one of the two is given. `all` is what the others leave of the pool."""
     recordsize: PositiveSize = 128 << 10
     """Of a file."""
     volblocksize: PositiveSize = 16 << 10
@@ -88,12 +88,12 @@ class DatasetSpec(Spec):
         return self
 
     @property
-    def size(self) -> int:
-        """Bytes, of a volume in whole blocks."""
-        if self.volume is not None:
-            return -(-self.volume // self.volblocksize) * self.volblocksize
-        assert self.file is not None
-        return self.file
+    def size(self) -> int | None:
+        """Bytes, of a volume in whole blocks; None: what the others leave."""
+        given = self.file if self.volume is None else self.volume
+        if not isinstance(given, int):
+            return None
+        return given if self.volume is None else -(-given // self.volblocksize) * self.volblocksize
 
     @property
     def block_bytes(self) -> int:
@@ -130,9 +130,9 @@ class PoolSpec(Spec):
     """Members that are lost, and those of them whose place new drives or distributed spares have taken."""
     scan: ScanSpec | None = None
     """A scrub or a resilver; with `rebuilding` a resilver unless given, onto distributed spares a rebuild."""
-    used: float = Field(default=0.0, ge=0.0, lt=1.0)
+    used: ShareBelowAll = 0.0
     """Share of the data vdevs that other data take."""
-    fragmentation: float = Field(default=0.0, ge=0.0, le=1.0)
+    fragmentation: Fraction = 0.0
     """Fragmentation of the free space, FRAG of `zpool list`."""
     arc: Literal["warm", "cold"] = "warm"
     """What the ARC holds at the beginning: what the loads leave in it in the long run, or nothing, as after an
@@ -160,6 +160,9 @@ class PoolSpec(Spec):
         if not any(vdev.use == "data" for vdev in self.vdevs):
             raise refusal("no vdev for data", "expected: at least one", ("vdevs",))
         self._check_failed()
+        whole = [name for name, dataset in self.datasets.items() if dataset.size is None]
+        if len(whole) > 1:
+            raise refusal(f"all for {' and '.join(whole)}", "expected: for one of them", ("datasets", whole[1]))
         for name, dataset in self.datasets.items():
             if dataset.block_bytes < 1 << self.ashift:
                 field = "recordsize" if dataset.volume is None else "volblocksize"
@@ -248,17 +251,35 @@ class PoolSpec(Spec):
         """What it holds; `size_of` gives the size of a device."""
         return pool_capacity(self.map(), [size_of(name) for name in self.leaves()], slop_shift)
 
+    def size(self, dataset: str, size_of: Callable[[str], int]) -> int:
+        """Bytes of a volume or file; `size_of` gives the size of a device."""
+        spec = self.datasets[dataset]
+        return spec.size if spec.size is not None else self._most(spec, self._left(size_of))
+
+    def _left(self, size_of: Callable[[str], int]) -> int:
+        """Bytes that other data and the volumes and files of a given size leave, in blocks of 128 KiB."""
+        usable = int(self.capacity(size_of).usable * (1.0 - self.used))
+        return usable - sum(self._taken(spec, spec.size) for spec in self.datasets.values() if spec.size is not None)
+
+    def _taken(self, spec: DatasetSpec, size: int) -> int:
+        """Bytes that a volume or file of `size` takes, in blocks of 128 KiB of the same space."""
+        return int(size / spec.compression * (1.0 + self._waste(spec)))
+
+    def _most(self, spec: DatasetSpec, left: int) -> int:
+        """Bytes of the largest volume or file that takes `left`."""
+        return int(left * spec.compression / (1.0 + self._waste(spec))) // spec.block_bytes * spec.block_bytes
+
     def check_room(self, name: str, size_of: Callable[[str], int]) -> None:
         """Refuse members that are too small, and more volumes and files than the pool `name` has room for."""
-        usable = self.capacity(size_of).usable
-        if not usable:
+        if not self.capacity(size_of).usable:
             least = min(self.leaves(), key=size_of)
             found = f"{least} of {format_size(size_of(least))}"
             raise refusal(found, "expected: members with room for a metaslab", ("pools", name, "vdevs"))
-        needed = sum(int(spec.size / spec.compression) for spec in self.datasets.values())
-        if needed > usable:
-            found = f"volumes and files of {format_size(needed)}"
-            raise refusal(found, f"expected: up to {format_size(usable)}", ("pools", name, "datasets"))
+        left, whole = self._left(size_of), [each for each, spec in self.datasets.items() if spec.size is None]
+        if left < 0 or (whole and not self._most(self.datasets[whole[0]], left)):
+            taken = sum(self._taken(spec, spec.size or 0) for spec in self.datasets.values())
+            found = f"volumes and files that take {format_size(taken)}"
+            raise refusal(found, f"expected: up to {format_size(max(left + taken, 0))}", ("pools", name, "datasets"))
 
     def warnings(self) -> Iterator[str]:
         """What ZFS allows and nobody wants: space lost to parity of small blocks, metadata without redundancy."""
@@ -267,16 +288,19 @@ class PoolSpec(Spec):
         if safe and not all(pool.vdevs[number].parity for number in pool.of_role(SPECIAL)):
             yield "a special vdev without redundancy: the whole pool is lost with it"
         for name, dataset in self.datasets.items():
-            waste = max(self._waste(pool, dataset.stored_bytes, number) for number in pool.of_role(NORMAL))
+            waste = self._waste(dataset)
             if waste >= _WASTE:
                 field = "recordsize" if dataset.volume is None else "volblocksize"
                 size = format_size(dataset.block_bytes)
                 yield f"{name}: a {field} of {size} takes {100 * waste:.0f} % more space than blocks of 128 KiB"
 
-    @staticmethod
-    def _waste(pool: PoolMap, stored: int, number: int) -> float:
-        vdev = pool.vdevs[number]
-        return vdev.asize(stored) / stored / (vdev.asize(USUAL_BLOCK) / USUAL_BLOCK) - 1
+    def _waste(self, dataset: DatasetSpec) -> float:
+        """Share of space that its blocks take more than blocks of 128 KiB, on the vdev where that is most."""
+        pool, stored = self.map(), dataset.stored_bytes
+        return max(
+            vdev.asize(stored) / stored / (vdev.asize(USUAL_BLOCK) / USUAL_BLOCK) - 1
+            for vdev in (pool.vdevs[number] for number in pool.of_role(NORMAL))
+        )
 
 
 def pool_devices(pools: Mapping[str, PoolSpec]) -> dict[str, tuple[PoolSpec, DatasetSpec]]:

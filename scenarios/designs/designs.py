@@ -13,8 +13,8 @@ from typing import Any
 from ...model.files.quantities import format_size
 from ...model.layouts import LEVELS, STRIPED_MIRRORS
 from ..description.scenario import ScenarioSpec
+from ..documents.changes.positions import DocumentPositions
 from ..documents.document import Document
-from ..documents.positions import DocumentPositions
 from .drive_choice import DriveChoice
 from .required_files import MOUNT
 from .required_load import TARGET

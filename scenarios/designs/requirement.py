@@ -17,9 +17,9 @@ from ...model.kernels import KernelName
 from ...model.layouts import LEVELS, LevelName, levels_where
 from ...model.layouts.factory import CHUNK_UNIT
 from ..description.tuning import ServiceSpec
-from ..documents.assignment import parse_assignment, parse_path
+from ..documents.changes.assignment import parse_assignment, parse_path
+from ..documents.changes.merge import assigned, copied
 from ..documents.extends import read_layers
-from ..documents.merge import assigned, copied
 from .chassis import ChassisSpec
 from .drive_choice import DriveChoice, DriveKind, check_entry
 from .growth import Growth

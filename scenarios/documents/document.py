@@ -1,7 +1,7 @@
 """Documents: scenarios as people write them, with everything optional, and how they are read and changed.
 
-A document may extend another one (:mod:`.extends`), be changed from the command line (:mod:`.aliases`), and leave out
-or shorten what has a default (:mod:`.shorthands`). What it comes to is a
+A document may extend another one (:mod:`.extends`), be changed from the command line (:mod:`.changes.aliases`), and
+leave out or shorten what has a default (:mod:`.shorthands`). What it comes to is a
 :class:`~raidsim.scenarios.description.scenario.ScenarioSpec`.
 """
 
@@ -21,13 +21,13 @@ from ...model.files.description_errors import located, validate
 from ...model.files.quantities import format_size
 from ...model.files.yaml_files import Positions, decoded
 from ..description.scenario import ScenarioSpec
-from .assignment import parse_alternatives, parse_assignment
+from .changes.assignment import parse_alternatives, parse_assignment
+from .changes.merge import assigned, copied
+from .changes.positions import DocumentPositions
 from .edit import meaning, put
 from .extends import LARGEST_FILE, Layer, parse_layer, read_layers
 from .library import PREFIX, library_file, library_names
-from .merge import assigned, copied
 from .paths import checked
-from .positions import DocumentPositions
 from .shorthands import Expansion
 
 __all__ = ["Document", "document_file", "document_from", "parse_alternatives", "parse_assignment", "read_document"]

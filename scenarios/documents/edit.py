@@ -7,10 +7,10 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ...model.files.yaml_files import KeyPath
-from .aliases import ALIASES, resolved
-from .assignment import format_path, parse_path
+from .changes.aliases import ALIASES, resolved
+from .changes.assignment import format_path, parse_path
+from .changes.merge import DRIVES_ALIKE, as_mapping, drives_in_short
 from .machine_catalogue import DEFAULT_MACHINE, machine
-from .merge import DRIVES_ALIKE, as_mapping, drives_in_short
 from .paths import checked
 
 _NAMED_GROUPS = ("arrays", "encrypted", "volumes", "pools", "file_systems")

@@ -15,9 +15,9 @@ from typing import Any
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_size
 from ...model.files.yaml_files import KeyPath, decoded, parse_yaml
+from .changes.merge import copied, merged, null_paths, overlaid
+from .changes.positions import DocumentPositions
 from .library import LIBRARY, PREFIX, library_file
-from .merge import copied, merged, null_paths, overlaid
-from .positions import DocumentPositions
 
 LARGEST_FILE = 1 << 20
 """Bytes: a scenario file is a page or two."""

@@ -9,8 +9,8 @@ from ...model.core.errors import InputError
 from ...model.drives.catalogue import AnyDrive, drive
 from ...model.files.quantities import format_rate
 from ...model.files.yaml_files import KeyPath
+from .changes.merge import drives_in_short, merged
 from .machine_catalogue import DEFAULT_CPU, DEFAULT_MACHINE, cpu, machine
-from .merge import drives_in_short, merged
 
 MOST_DRIVES = 10_000
 """Of one machine: five times as many as Linux keeps in one array (1,920, by the space in md's superblock 1.x)."""

@@ -10,8 +10,8 @@ from typing import Any
 from ...model.core.errors import InputError
 from ...model.files.yaml_files import KeyPath
 from ..description.scenario import RENAMED
-from .aliases import ALIASES
-from .assignment import format_path
+from .changes.aliases import ALIASES
+from .changes.assignment import format_path
 from .schema import Schema, document_structure, schema_at
 
 _DEEPEST = 6

@@ -25,10 +25,10 @@ from ...model.layouts import LEVELS
 from ...model.raid.read_balance import READ_BALANCE
 from ..description.arrays import NONE
 from ..description.scenario import ScenarioSpec
+from .changes.merge import DRIVES_ALIKE
 from .library import PREFIX
 from .machine_catalogue import cpu_names, machine_names
 from .machine_shorthands import MOST_DRIVES, MOST_PARTITIONS
-from .merge import DRIVES_ALIKE
 from .written import written_value
 
 Schema = dict[str, Any]

@@ -13,10 +13,11 @@ from ...model.controller.catalogue import controller_names
 from ...model.core.errors import InputError
 from ...model.files.yaml_files import KeyPath
 from ...model.kernels import canonical
-from ...model.zfs.map.words import vdev_words
+from ...model.zfs.map.words import shared_out
 from ..description.mdadm_defaults import with_mdadm_defaults
+from .changes.merge import as_mapping
+from .changes.pool_aliases import members_of
 from .machine_shorthands import expanded_machine, expanded_volumes
-from .merge import as_mapping
 
 DEFAULT_KERNEL = "linux-6.1"
 _FILE_SYSTEMS = (("freebsd", "ufs2"), ("linux-2", "ext3"))
@@ -124,43 +125,37 @@ class Expansion:
             with_mdadm_defaults(array, devices, self.result["kernel"])
 
     def _pools(self) -> None:
-        """A pool that is only the kind of a vdev is made of all drives; one vdev in words, of the drives it names."""
+        """Kinds of vdevs alone share out all drives; a number of failed members becomes the first of them."""
         pools = self.result.get("pools")
         if not isinstance(pools, Mapping):
             return
         full: dict[Any, Any] = {}
         for name, given in pools.items():
-            pool = {"vdevs": given} if isinstance(given, str) else given
-            if isinstance(pool, Mapping) and isinstance(pool.get("vdevs"), str) and len(pool["vdevs"].split()) == 1:
-                pool = {**pool, "vdevs": " ".join((pool["vdevs"], *map(str, self._drives)))}
-            if isinstance(pool, Mapping):
-                pool = dict(pool)
-                self._states(("pools", name), pool, self._vdev_members(pool))
-            full[name] = pool
+            full[name] = {"vdevs": given} if isinstance(given, str) else given
+            if isinstance(given, (str, Mapping)):
+                full[name] = self._pool(("pools", name), dict(full[name]))
         self.result["pools"] = full
 
+    def _pool(self, place: KeyPath, pool: dict[Any, Any]) -> dict[Any, Any]:
+        if isinstance(pool.get("vdevs"), str):
+            try:
+                shared = shared_out(pool["vdevs"], list(map(str, self._drives)))
+            except InputError as error:
+                raise InputError(".".join(map(str, (*place, "vdevs"))), error.found, error.expected) from None
+            pool["vdevs"] = shared or pool["vdevs"]
+        self._states(place, pool, self._in_pool(pool))
+        return pool
+
     @staticmethod
-    def _vdev_members(pool: Mapping[Any, Any]) -> Any:
-        """Names of the members of a pool's vdevs, in order; None if the vdevs make no sense, as is told later."""
-        vdevs = pool.get("vdevs")
-        if not isinstance(vdevs, str):
-            return [member for each in vdevs or () for member in _mapping(each).get("members") or ()]
+    def _in_pool(pool: Any) -> list[Any]:
         try:
-            return [member for each in vdev_words(vdevs.split()) for member in each.members]
+            return [member for _, members in members_of(_mapping(pool).get("vdevs")) for member in members]
         except InputError:
-            return None
+            return []  # words without a meaning, which the description refuses
 
     def _in_pools(self) -> list[Any]:
         """Devices that pools are made of."""
-        named: list[Any] = []
-        for pool in _mapping(self.result.get("pools")).values():
-            vdevs = _mapping(pool).get("vdevs")
-            if isinstance(vdevs, str):
-                named += vdevs.split()
-            for vdev in vdevs if isinstance(vdevs, list) else ():
-                members = _mapping(vdev).get("members")
-                named += members if isinstance(members, list) else []
-        return named
+        return [member for pool in _mapping(self.result.get("pools")).values() for member in self._in_pool(pool)]
 
     def _members(self, arrays: dict[Any, dict[str, Any]]) -> None:
         """Numbers of members and spares become drives that nothing else uses; members not given are all of those."""

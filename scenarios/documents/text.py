@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...model.files.yaml_files import KeyPath
-from .assignment import parse_assignment
+from .changes.assignment import parse_assignment
+from .changes.merge import as_mapping
 from .document import Document, document_file, read_document
 from .edit import meaning, put
 from .extends import parse_layer, read_text
-from .merge import as_mapping
 
 # A command that writes no text does without it: importing ruamel.yaml takes as long as reading a scenario.
 if TYPE_CHECKING:

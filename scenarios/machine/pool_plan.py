@@ -116,7 +116,12 @@ def pool_parts(
             frozenset(number for number, member in enumerate(leaves) if member in pool.failed),
             pool_settings(scenario, pool),
             tuple(
-                dataset_settings(f"{name}/{each}", spec, scenario.zfs_parameters.log_rules(pool, spec))
+                dataset_settings(
+                    f"{name}/{each}",
+                    scenario.capacity(f"{name}/{each}"),
+                    spec,
+                    scenario.zfs_parameters.log_rules(pool, spec),
+                )
                 for each, spec in pool.datasets.items()
             ),
             frozenset(number for number, member in enumerate(leaves) if member in pool.rebuilding),
@@ -143,13 +148,13 @@ def _scan(scenario: ScenarioSpec, pool: PoolSpec) -> ScanPlan | None:
     return ScanPlan(action, pool.scan.done if pool.scan is not None else 0.0, settings)
 
 
-def dataset_settings(name: str, spec: DatasetSpec, rules: LogRules) -> DatasetSettings:
+def dataset_settings(name: str, size: int, spec: DatasetSpec, rules: LogRules) -> DatasetSettings:
     """A volume or file as the model takes it."""
     from ...model.zfs.pool.settings import DatasetSettings
 
     return DatasetSettings(
         name,
-        spec.size,
+        size,
         spec.block_bytes,
         spec.stored_bytes,
         spec.sync,

@@ -18,11 +18,11 @@ from ...model.core.errors import InputError
 from ...model.files.description import Spec, refusal
 from ...model.files.description_errors import validate
 from ...model.files.yaml_files import KeyPath, Positions, parse_yaml
+from ..documents.changes.merge import copied, merged, overlaid
+from ..documents.changes.positions import DocumentPositions
 from ..documents.document import Document, read_document
 from ..documents.extends import MOST_VALUES, read_text
 from ..documents.library import PREFIX, library_names
-from ..documents.merge import copied, merged, overlaid
-from ..documents.positions import DocumentPositions
 from .axes import Cell, Choices, Range, canonical, latin_hypercube
 
 MOST_RUNS = 1_000_000

@@ -28,7 +28,7 @@ from raidsim.model.programs.fio.command_line import is_command_line, job_file
 from raidsim.model.programs.fio.sections import sections
 from raidsim.model.programs.postmark_script import commands
 from raidsim.scenarios.designs.requirement import read_requirement
-from raidsim.scenarios.documents.assignment import parse_alternatives
+from raidsim.scenarios.documents.changes.assignment import parse_alternatives
 from raidsim.scenarios.documents.document import Document, document_from, read_document
 from raidsim.scenarios.fio.files import FileNames
 from raidsim.scenarios.fio.plan import notes_on, plans

@@ -12,8 +12,8 @@ from ...model.core.exact_sums import sum_in_order
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
+from ...scenarios.documents.changes.positions import DocumentPositions
 from ...scenarios.documents.document import Document
-from ...scenarios.documents.positions import DocumentPositions
 from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.running.base.run import Run
 from ...scenarios.running.load_run import LoadRun

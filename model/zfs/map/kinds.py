@@ -11,7 +11,7 @@ from .mirror import Mirror
 from .raidz import Raidz
 from .vdev import Vdev
 
-STRIPE, MIRROR = "stripe", "mirror"
+STRIPE, MIRROR, DRAID = "stripe", "mirror", "draid"
 RAIDZ = {"raidz": 1, "raidz1": 1, "raidz2": 2, "raidz3": 3}
 _DRAID = re.compile(r"draid([123]?)((?::\d+[dcs])*)")
 _DEFAULT_DATA = 8
@@ -34,7 +34,7 @@ def vdevs_for(kind: str, members: int, ashift: int) -> list[Vdev]:
         # zpool takes a raidz of p + 1 members; each data unit then has a copy or two, at the price of a mirror.
         parity = RAIDZ[kind]
         return [Raidz(_enough(kind, members, parity + 1), parity, ashift)]
-    if kind.startswith("draid"):
+    if kind.startswith(DRAID):
         return [_draid(kind, members, ashift)]
     raise InputError("vdev", f"unknown kind {kind!r}", EXPECTED)
 

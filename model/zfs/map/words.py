@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...core.errors import InputError
-from .kinds import MIRROR, RAIDZ, STRIPE
+from .kinds import DRAID, MIRROR, RAIDZ, STRIPE
 
 DATA = "data"
 USES = (DATA, "special", "log", "cache", "spare")
 """What a vdev is for. Data is what comes first; the others are named."""
+MIRRORS = "mirrors"
+"""In place of a kind: mirrors of two."""
+_SEVERAL = re.compile(r"(?:(\d+) *x *)?(\S+)")
+_PAIR = 2
 
 
 class VdevWords(NamedTuple):
@@ -31,6 +36,48 @@ class VdevWords(NamedTuple):
     members: list[str]
 
 
+def is_kind(word: str) -> bool:
+    """Whether a word is a kind of vdev, or seems to be one."""
+    return word in RAIDZ or word in (MIRROR, STRIPE) or word.startswith(DRAID)
+
+
+def are_alike(text: str) -> bool:
+    """Whether :func:`shared_out` knows what `text` means."""
+    match = _SEVERAL.fullmatch(text.strip())
+    return match is not None and (is_kind(match[2]) or (match[2] == MIRRORS and match[1] is None))
+
+
+def shared_out(text: str, members: Sequence[str]) -> str | None:
+    """The words of a pool whose vdevs are alike and share out `members`, in order; None if `text` is no such thing.
+
+    Parameters
+    ----------
+    text
+        A kind ("raidz2"), a number of them ("2 x raidz2") or "mirrors", of two members each.
+
+    Raises
+    ------
+    InputError
+        If the members cannot be shared out.
+
+    Examples
+    --------
+    >>> shared_out("2 x mirror", ["a", "b", "c", "d"])
+    'mirror a b mirror c d'
+    """
+    match = _SEVERAL.fullmatch(text.strip())
+    if match is None or not are_alike(text):
+        return None
+    kind = MIRROR if match[2] == MIRRORS else match[2]
+    count = len(members) // _PAIR if match[2] == MIRRORS else int(match[1] or 1)
+    each = len(members) // count if count else 0
+    if not each or each * count != len(members):
+        found = f"found {text} of {len(members)} members"
+        raise InputError("vdevs", found, "expected: vdevs of equally many members, and all members in one")
+    shares = [members[start : start + each] for start in range(0, len(members), each)]
+    return " ".join(word for share in shares for word in (kind, *share))
+
+
 def vdev_words(words: Sequence[str]) -> list[VdevWords]:
     """The vdevs that the words describe; raises `InputError` if a kind or a use has no members."""
     found: list[VdevWords] = []
@@ -39,7 +86,7 @@ def vdev_words(words: Sequence[str]) -> list[VdevWords]:
         if word in USES:
             use = word
             found.append(VdevWords(use, STRIPE, []))
-        elif word in RAIDZ or word in (MIRROR, STRIPE) or word.startswith("draid"):
+        elif is_kind(word):
             if found and found[-1].kind == STRIPE and not found[-1].members:
                 found.pop()
             found.append(VdevWords(use, word, []))

@@ -65,7 +65,7 @@ def test_members_of_pools_are_not_free_for_arrays() -> None:
         ("{vdevs: raidz1 disk0 disk1 disk2 cache mirror disk3 disk4}", "mirror for cache"),
         ("{vdevs: raidz1 disk0 disk1 ssd}", "unknown device 'ssd'"),
         ("{vdevs: raidz1 disk0 disk1 disk2, datasets: {vm: {}}}", "neither volume nor file"),
-        ("{vdevs: raidz1 disk0 disk1 disk2, datasets: {vm: {volume: 2TB}}}", "volumes and files of"),
+        ("{vdevs: raidz1 disk0 disk1 disk2, datasets: {vm: {volume: 2TB}}}", "volumes and files that take"),
         ("{vdevs: raidz1 disk0 disk1 disk2, datasets: {vm: {volume: 1GB, volblocksize: 12KiB}}}", "a power of two"),
         ("{vdevs: raidz1 disk0 disk1 disk2, datasets: {vm: {volume: 1GB, volblocksize: 2KiB}}}", "below the smallest"),
         ("{vdevs: raidz1 disk0 disk1 disk2, failed: [disk0, disk1]}", "disk0, disk1 of one vdev failed"),

@@ -16,7 +16,7 @@ from raidsim.model.files.description import Duration, Frequency, Rate, Size
 from raidsim.model.files.description_errors import load_spec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents import schema
-from raidsim.scenarios.documents.assignment import format_path, parse_alternatives, parse_assignment, parse_path
+from raidsim.scenarios.documents.changes.assignment import format_path, parse_alternatives, parse_assignment, parse_path
 from raidsim.scenarios.documents.document import Document, document_from, read_document
 from raidsim.scenarios.documents.written import written
 

@@ -15,9 +15,9 @@ import pytest
 from raidsim.cli import main as cli
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.yaml_files import read_yaml
+from raidsim.scenarios.documents.changes.positions import DocumentPositions, paths_below
 from raidsim.scenarios.documents.document import Document, document_from, read_document
 from raidsim.scenarios.documents.library import LIBRARY
-from raidsim.scenarios.documents.positions import DocumentPositions, paths_below
 
 BOMB = "a0: &a0 [x, x]\n" + "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))
 HOSTILE: dict[str, str | bytes] = {

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.documents.changes.positions import DocumentPositions
 from raidsim.scenarios.documents.document import Document
-from raidsim.scenarios.documents.positions import DocumentPositions
 from raidsim.scenarios.machine.parts import QueuePlan
 from raidsim.scenarios.machine.plan import machine_plan
 from raidsim.scenarios.questions.rebuild_remedies import SLOWER, changed_settings, rebuild_remedies

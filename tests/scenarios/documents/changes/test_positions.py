@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.files.yaml_files import KeyPath, Positions, parse_yaml
-from raidsim.scenarios.documents.positions import DocumentPositions
+from raidsim.scenarios.documents.changes.positions import DocumentPositions
 
 TEXT = """machine:
   drives:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
-from ...model.files.yaml_files import KeyPath
-from ..description.tuning import QUEUE_FIELDS
+from ....model.files.yaml_files import KeyPath
+from ...description.tuning import QUEUE_FIELDS
 from .positions import DocumentPositions, paths_below
 
 _KEPT_WHOLE = "overrides"

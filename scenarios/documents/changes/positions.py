@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from ...model.files.yaml_files import KeyPath, Positions
+from ....model.files.yaml_files import KeyPath, Positions
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...model.core.errors import InputError
-from ...model.files.yaml_files import KeyPath, parse_yaml
+from ....model.core.errors import InputError
+from ....model.files.yaml_files import KeyPath, parse_yaml
 
 _MOST_VALUES = 10_000
 _PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|\[\s*(\d+)\s*\]|([^.\[\]"']+))\s*(\.(?=.)|(?=\[)|$)""")

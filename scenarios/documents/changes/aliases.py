@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...model.core.errors import InputError
-from ...model.files.yaml_files import KeyPath
-from ...model.layouts import LEVELS, level_options
-from ..description.arrays import KERNEL_OPTIONS
+from ....model.core.errors import InputError
+from ....model.files.yaml_files import KeyPath
+from ....model.layouts import LEVELS, level_options
+from ....model.zfs.map.words import are_alike
+from ...description.arrays import KERNEL_OPTIONS
 from .merge import as_mapping, drives_in_short
+from .pool_aliases import array_for_pool, only_pool, pool_for_array
 
 ONLY_ARRAY = "md0"
 """What the array is called that an alias makes where there is none."""
@@ -71,11 +73,13 @@ def resolved(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> lis
         return [(_ELSEWHERE[alias], value)]
     if alias in ("disks", "drive"):
         return _drives(data, alias, value, place)
-    pools = data.get("pools")
-    if alias == "state" and not data.get("arrays") and isinstance(pools, Mapping) and len(pools) == 1:
-        return _state(("pools", str(next(iter(pools)))), "scan", value, place)
+    pool = only_pool(data)
+    if pool is not None and alias in ("layout", "failed", "rebuilding", "state"):
+        return _of_pool(data, pool, alias, value, place)
     array = ("arrays", _only_array(data, alias, place))
     if alias == "layout":
+        if isinstance(value, str) and are_alike(value):
+            return pool_for_array(data, array[1], _array_fields(data, array), value, place)
         return _layout(data, array, value)
     if alias == "state":
         return _state(array, "resync", value, place)
@@ -104,6 +108,18 @@ def _drives(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> list
         found = f"the drives are listed one by one: {', '.join(map(str, drives))}"
         raise InputError(place, found[:200], "expected: with machine.drives: {model: ..., count: ...}")
     return [(("machine", "drives", key), value)]
+
+
+def _of_pool(data: Mapping[Any, Any], pool: str, alias: str, value: Any, place: str) -> list[tuple[KeyPath, Any]]:
+    """What the aliases that a pool has, too, change in a document with one pool and no array."""
+    if alias == "layout" and isinstance(value, str) and are_alike(value):
+        return [(("pools", pool, "vdevs"), value)]
+    if alias == "layout":
+        options = dict(value) if isinstance(value, Mapping) else {"level": value}
+        return array_for_pool(data, pool, ONLY_ARRAY, options, place)
+    if alias == "state":
+        return _state(("pools", pool), "scan", value, place)
+    return [(("pools", pool, alias), value)]
 
 
 def _only_array(data: Mapping[Any, Any], alias: str, place: str) -> str:
