@@ -48,7 +48,7 @@ class Fill:
     fragmentation
         zpool's FRAG, 0 to 1; 0: all used space is in front.
     unit
-        Bytes of an allocation unit.
+        Bytes that places and sizes of blocks are multiples of.
 
     Attributes
     ----------
@@ -56,13 +56,14 @@ class Fill:
         The same.
     """
 
-    __slots__ = ("_gap", "_run", "size", "used")
+    __slots__ = ("_gap", "_run", "_unit", "size", "used")
 
     def __init__(self, size: int, used: int, fragmentation: float = 0.0, unit: int = 4096) -> None:
         if used > size:
             raise InputError("used", f"found {used} bytes of a vdev of {size}", "expected: at most its size")
         self.size = size
         self.used: i64 = used
+        self._unit = unit
         self._gap: i64 = 0
         self._run: i64 = max(used, 1)
         if fragmentation and 0 < used < size:
@@ -97,16 +98,11 @@ class Fill:
         return min(self._gap, end - start) if self._gap else max(0, end - max(start, self.used))
 
     def free(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The free segments between `start` and `end` (bytes)."""
-        if not self._gap:
-            first = max(start, int(self.used))
-            return [(first, end)] if first < end else []
-        period = int(self._run + self._gap)
-        found = []
-        at = start // period * period
-        while at < end:
-            first, last = max(start, at + int(self._run)), min(end, at + period)
-            if first < last:
-                found.append((first, last))
-            at += period
-        return found
+        """The free segments between `start` and `end` (bytes), as far as blocks may use them."""
+        segments = [(int(self.used), end)]
+        if self._gap:
+            period = int(self._run + self._gap)
+            segments = [(at + int(self._run), at + period) for at in range(start // period * period, end, period)]
+        unit = self._unit
+        inside = [(-(-max(start, first) // unit) * unit, min(end, last) // unit * unit) for first, last in segments]
+        return [(first, last) for first, last in inside if first < last]

@@ -65,6 +65,11 @@ class Draid(Vdev):
         return rows * ROW_BYTES * self.disks // self.group_bytes * self.group_bytes
 
     @property
+    def place_bytes(self) -> int:
+        """A row of a unit on each column (vdev_draid_metaslab_init)."""
+        return self.width << self.ashift
+
+    @property
     def rebuilds_in_order(self) -> bool:
         """Whether there is a distributed spare."""
         return self.spares > 0

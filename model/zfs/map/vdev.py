@@ -89,6 +89,11 @@ class Vdev:
         """Whether its lost members can be rebuilt in the order of space."""
         return False
 
+    @property
+    def place_bytes(self) -> int:
+        """Bytes that the places of blocks are multiples of."""
+        return self.unit_bytes
+
     def units(self, psize: int) -> int:
         """Allocation units of the data of a block of `psize` bytes."""
         return -(-psize // self.unit_bytes)

@@ -96,8 +96,8 @@ class Pool:
         ]
         tables, used = _tables(pool, sizes, settings, datasets)
         self.fills = fills = [
-            Fill(size, taken, settings.fragmentation if role == NORMAL else 0.0)
-            for size, taken, role in zip(sizes, used, pool.roles, strict=True)
+            Fill(size, taken, settings.fragmentation if role == NORMAL else 0.0, vdev.place_bytes)
+            for size, taken, role, vdev in zip(sizes, used, pool.roles, pool.vdevs, strict=True)
         ]
         self.allocator = Allocator(pool, fills)
         issuer = engine.thread_issuer(FLUSHER_ISSUER)
@@ -168,8 +168,8 @@ def _tables(
 ) -> tuple[list[_Bases], list[int]]:
     """Where each dataset begins on each vdev, with its indirect blocks behind it, and how much of each is used."""
     used = [
-        int(size * settings.used) // 4096 * 4096 if role == NORMAL else 0
-        for size, role in zip(sizes, pool.roles, strict=True)
+        int(size * settings.used) // vdev.place_bytes * vdev.place_bytes if role == NORMAL else 0
+        for size, role, vdev in zip(sizes, pool.roles, pool.vdevs, strict=True)
     ]
     empty = [Fill(size, 0) for size in sizes]
     special = SPECIAL if pool.of_role(SPECIAL) else NORMAL

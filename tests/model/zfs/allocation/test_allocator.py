@@ -92,6 +92,21 @@ def test_used_and_free_space_do_not_overlap(fragmentation: float) -> None:
         assert all(end <= start or first >= start + 128 * KIB for first, end in free)
 
 
+@pytest.mark.parametrize("kind", ["draid1:3d:7c:1s", "draid2:4d:8c:1s", "raidz2", "mirror"])
+@pytest.mark.parametrize("fragmentation", [0.0, 0.4])
+def test_blocks_lie_where_their_vdev_lets_them(kind: str, fragmentation: float) -> None:
+    """A block of dRAID is whole rows, in each metaslab: one that began within a row had a piece without a sector."""
+    vdevs = vdevs_for(kind, int(kind.split(":")[2][:-1]) if ":" in kind else 8, 12)
+    unit = vdevs[0].place_bytes
+    fill = Fill(40 * GIB, 20 * GIB // unit * unit, fragmentation, unit)
+    made = Allocator(PoolMap(vdevs, [NORMAL]), [fill])
+    places = [place for _ in range(300) for place in made.allocate(16 * KIB, NORMAL, 3)]
+    assert len({place.offset // (512 * MIB) for place in places}) >= 3
+    assert not [place for place in places if place.offset % unit]
+    for place in places:
+        assert all(piece.sectors for piece in vdevs[0].writes(place.offset, place.psize))
+
+
 def test_a_large_fragmented_vdev_holds_its_blocks() -> None:
     """The last used block of a vdev of 7 TB with free segments of 4 MiB lies inside it; products exceed 64 bits."""
     size, used, block = 7 * 10**12, 3 * 10**12, 32 * KIB
