@@ -58,9 +58,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("calibration/formats", "calibration/inspection/tools"),
     (
         *("calibration/inspection/tools/controllers", "calibration/inspection/tools/drives"),
-        *("calibration/inspection/tools/host", "calibration/inspection/tools/md"),
+        *("calibration/inspection/tools/host", "calibration/inspection/tools/md", "calibration/inspection/tools/zfs"),
     ),
-    ("calibration/measurement",),
+    ("calibration/measurement", "calibration/inspection/matching"),
     ("calibration/inspection", "calibration/study"),
     ("calibration/simulation", "calibration/fio_study"),
     ("calibration/fit", "calibration/sensitivity"),

@@ -25,7 +25,7 @@ from ...model.files.quantities import parse_frequency, parse_rate, parse_time
 from ...model.schedulers import NO_SCHEDULER, SCHEDULERS
 from ...model.solid_state.spec import SolidStateSpec
 from ...scenarios.documents.machine_catalogue import DEFAULT_CPU, cpu
-from ..inspection.computer_match import nearest_kernel
+from ..inspection.matching.computer import nearest_kernel
 from ..measurement.machine import MeasuredDevice, MeasuredMachine
 from ..study.value_text import rate_text, time_text
 from .flash import begun_with, cable, nearest, resized, seen

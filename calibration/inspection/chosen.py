@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .drive_match import Match
-from .tools.findings import Fact, FoundArray, FoundMember
+from .matching.hard_disk import Match
+from .tools.facts import Fact
+from .tools.findings import FoundArray, FoundMember
+from .tools.found_pools import FoundDataset, FoundPool
 
 
 @dataclass(slots=True)
@@ -84,6 +86,42 @@ class Slice:
 
 
 @dataclass(slots=True)
+class ChosenPool:
+    """A pool that is simulated.
+
+    Attributes
+    ----------
+    found
+        What was found of it.
+    vdevs
+        The words of `zpool create`, with names of devices in the scenario.
+    failed
+        Devices that serve nothing, each with where that is said.
+    ashift
+        log2 of its smallest block.
+    datasets
+        Volumes and files, each with its fields in the scenario and what was found of it; None: nothing was.
+    used
+        Share of its data vdevs that other data take.
+    """
+
+    found: FoundPool
+    vdevs: str
+    members: list[str]
+    failed: dict[str, str]
+    ashift: int
+    datasets: dict[str, tuple[dict[str, Any], FoundDataset | None]] = field(default_factory=dict)
+    used: float = 0.0
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What :class:`~raidsim.scenarios.description.pools.PoolSpec` takes of it."""
+        datasets = {name: fields for name, (fields, _) in self.datasets.items()}
+        failed = tuple(self.failed)
+        return {"vdevs": self.vdevs, "ashift": self.ashift, "failed": failed, "used": self.used, "datasets": datasets}
+
+
+@dataclass(slots=True)
 class Selection:
     """What the scenario is made of.
 
@@ -99,7 +137,9 @@ class Selection:
         Drives that nobody has seen: the places of members that are gone, or that the output does not name, each with a
         catalogue drive that stands in for it.
     volumes
-        Partitions of drives that several arrays share, by name.
+        Partitions of drives that several arrays or pools share, by name.
+    pools
+        By name.
     notes
         What was left out, and why.
     """
@@ -109,13 +149,16 @@ class Selection:
     single: list[str] = field(default_factory=list)
     copies: dict[str, str] = field(default_factory=dict)
     volumes: dict[str, Slice] = field(default_factory=dict)
+    pools: dict[str, ChosenPool] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property
     def top(self) -> list[str]:
-        """Arrays that are not part of others; without arrays all drives."""
+        """Volumes and files of pools, and arrays that are not part of anything; without these all drives."""
         inner = {name for array in self.arrays.values() for name, _ in array.members}
+        inner |= {name for pool in self.pools.values() for name in pool.members}
         outer = [
+            *(f"{name}/{dataset}" for name, pool in self.pools.items() for dataset in pool.datasets),
             *(name for name in self.arrays if name not in inner),
             *(name for name in self.single if name not in inner),
         ]

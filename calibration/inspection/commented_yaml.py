@@ -124,3 +124,11 @@ def scalar(value: Any) -> str:
     """A value in one line, quoted where it has to be."""
     said = yaml.safe_dump(value, default_flow_style=True, width=10**9, sort_keys=False, allow_unicode=True)
     return said.removesuffix("\n").removesuffix("...").rstrip("\n")
+
+
+def size_text(size: int) -> str:
+    """Bytes as a file has them: "64KiB", "4TiB", "122942324736B"."""
+    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size and not size % (1 << power):
+            return f"{size >> power}{unit}"
+    return f"{size}B"

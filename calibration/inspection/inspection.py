@@ -13,17 +13,19 @@ from ...scenarios.documents.document import document_from
 from ..formats.monitors import mdstat as mdstat_format
 from .chosen import Selection
 from .commented_yaml import Mapping
+from .pool_drives import name_drives
 from .refusal import blamed
 from .scenario_document import scenario
 from .selection import select
 from .tools import not_read
 from .tools.controllers import arcconf, megacli, ssacli, storcli, tw_cli
 from .tools.controllers.hardware import connect
-from .tools.drives import disk_lists, identify, lsblk, smartctl
+from .tools.drives import by_id, disk_lists, identify, lsblk, smartctl
 from .tools.findings import Findings
 from .tools.host import lspci, proc_files
 from .tools.md import mdadm, mdstat
 from .tools.outputs import MOST_CHARACTERS, Output, between, outputs
+from .tools.zfs import module, properties, space, status
 
 _READERS: dict[str, Callable[[Output], Findings]] = {
     "storcli": storcli.read,
@@ -45,6 +47,14 @@ _READERS: dict[str, Callable[[Output], Findings]] = {
     "lscpu": proc_files.lscpu,
     "free": proc_files.free,
     "uname": proc_files.uname,
+    "by_id": by_id.read,
+    "zpool_status": status.read,
+    "zpool_list": space.read,
+    "zfs_get": properties.read_get,
+    "zfs_list": properties.read_list,
+    "arcstats": module.arcstats,
+    "zfs_parameters": module.parameters,
+    "arc_summary": module.arc_summary,
 }
 """By kind, in the order in which they are believed."""
 _MOST_SKIPPED = 3
@@ -120,6 +130,7 @@ def inspect(sources: Sequence[Source], name: str, ignore_solid_state: bool = Fal
             if output.kind == kind:
                 found.add(read(output))
     connect(found)
+    name_drives(found)
     names = list(dict.fromkeys(source.name for source in sources))
     selection, top, notes, text = _checked(found, names, name, ignore_solid_state)
     remarks = top.remarks()

@@ -13,7 +13,7 @@ from ...model.core.errors import InputError
 from .chosen import Selection
 from .tools.findings import Findings
 
-_FIELD = re.compile(r"field (?:arrays|volumes|machine\.drives|machine\.controllers)\.(?P<name>[^.\s:]+)")
+_FIELD = re.compile(r"field (?:arrays|pools|volumes|machine\.drives|machine\.controllers)\.(?P<name>[^.\s:]+)")
 _MOST_LISTED = 6
 _TELLS = "/proc/mdstat, mdadm --detail /dev/md0, or lsblk -b -o NAME,TYPE,SIZE,ROTA,TRAN,MODEL"
 
@@ -31,11 +31,14 @@ def blamed(error: InputError, selection: Selection) -> tuple[str, str] | None:
     match = _FIELD.search(error.place)
     name = match["name"] if match is not None else ""
     why = f"{error.found.removeprefix('found ')}; {error.expected}"
-    if name in selection.arrays:
+    if name in selection.arrays or name in selection.pools:
         return name, why
     for array, chosen in selection.arrays.items():
         if name in [*(member for member, _ in chosen.members), *chosen.spares, chosen.found.controller]:
             return array, why
+    for pool, of in selection.pools.items():
+        if name in of.members:
+            return pool, why
     return (name, why) if name in selection.drives else None
 
 
@@ -52,6 +55,7 @@ def nothing_left(found: Findings, selection: Selection, solid: list[str], where:
         The first output, for a machine of which nothing has a place.
     """
     places = [array.where for array in found.arrays.values()]
+    places += [pool.where for pool in found.pools.values()]
     places += [drive.where for drive in found.drives.values()]
     said = "found nothing to simulate"
     if solid:

@@ -11,9 +11,11 @@ from ...model.layouts import LEVELS
 from ...model.raid.read_balance import READ_BALANCE
 from ...scenarios.description.arrays import NONE
 from .chosen import Chosen, Selection
-from .commented_yaml import Mapping, scalar
-from .computer_match import NEWEST, is_of_today, nearest_controller, nearest_cpu, nearest_kernel
-from .tools.findings import Fact, Findings, FoundArray
+from .commented_yaml import Mapping, scalar, size_text
+from .matching.computer import NEWEST, is_of_today, nearest_controller, nearest_cpu, nearest_kernel
+from .pool_document import put_pools
+from .tools.facts import Fact
+from .tools.findings import Findings, FoundArray
 
 _OLD_CHUNK, _NEW_CHUNK = 64 << 10, 512 << 10
 _BITMAP = 64 << 20
@@ -56,7 +58,7 @@ class _Scenario:
         top.put("kernel", self.kernel, self.kernel_found, self.kernel_assumed)
         self._machine(top.inner("machine"))
         if self.selection.volumes:
-            why = "partitions in the order of their numbers, each as large as its array needs"
+            why = "partitions in the order of their numbers, each as large as what is on it needs"
             volumes = top.inner("volumes", assumed=why)
             for name, part in sorted(self.selection.volumes.items(), key=lambda each: _natural(each[0])):
                 value = {"on": part.drive, "start": size_text(part.start), "size": size_text(part.size)}
@@ -65,6 +67,7 @@ class _Scenario:
             arrays = top.inner("arrays")
             for chosen in self.selection.arrays.values():
                 self._array(arrays, chosen)
+        put_pools(top, self.selection, self.found)
         self._workload(top)
         return top, self.notes
 
@@ -301,6 +304,10 @@ class _Scenario:
         top.put("workload", load, assumed=f"nothing tells what the machine is used for{several}", above=True)
 
     def _size(self, name: str) -> tuple[int, int]:
+        pool = self.selection.pools.get(name.partition("/")[0])
+        if pool is not None:
+            fields, _ = pool.datasets[name.partition("/")[2]]
+            return int(fields.get("volume", fields.get("file", 0))), len(pool.members)
         array = self.selection.arrays.get(name)
         if array is None:
             return 0, self._capacity(name)
@@ -331,11 +338,3 @@ def _natural(name: str) -> tuple[tuple[bool, int, str], ...]:
         significant = part if is_word else part.lstrip("0")
         keys.append((is_word, len(significant), significant))
     return tuple(keys)
-
-
-def size_text(size: int) -> str:
-    """Bytes as a file has them: "64KiB", "4TiB", "122942324736B"."""
-    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if size and not size % (1 << power):
-            return f"{size >> power}{unit}"
-    return f"{size}B"

@@ -18,11 +18,13 @@ from ...model.files.quantities import format_size
 from ...model.layouts import ALGORITHMS, LEVELS
 from ...scenarios.description.arrays import ArraySpec
 from .chosen import Chosen, Selection
-from .drive_match import Match, match, warning_of
+from .matching.hard_disk import Match, match, warning_of
+from .matching.solid_state import match_solid_state
+from .pool_selection import PoolSelection
 from .refusal import listed, nothing_left
 from .slices import bytes_needed, is_on_partitions, member_bytes, slices
-from .solid_state_match import match_solid_state
-from .tools.findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
+from .tools.facts import Fact
+from .tools.findings import Findings, FoundArray, FoundDrive, FoundMember
 
 _PARTITION = re.compile(r"(?P<disk>(?:[hsv]d|xvd)[a-z]{1,3})\d{1,3}|(?P<numbered>[\w!-]*\d)p\d{1,3}", re.ASCII)
 _NEVER_TURNS = ("nvme", "mmcblk", "pmem")
@@ -79,6 +81,7 @@ class _Selecting:
             self._choose(array)
         self._drop_headless()
         self._slice()
+        PoolSelection(self.found, self.selection, self.users, self._matched, self.refused).choose()
         order = list(self.found.arrays)
         chosen = self.selection.arrays
         self.selection.arrays = {name: chosen[name] for name in order if name in chosen}
@@ -128,11 +131,11 @@ class _Selecting:
         return self.shown.get(name, name)
 
     def _solid(self, device: str) -> bool:
-        drive = self.found.drives.get(device)
-        if drive is not None and drive.solid_state is not None:
+        drive = self.found.drives.get(device, FoundDrive(device, ""))
+        if drive.solid_state is not None:
             return drive.solid_state.value
         return device.startswith(_NEVER_TURNS) or (
-            drive is not None and drive.interface is not None and drive.interface.value in _NEVER_TURNS
+            drive.interface is not None and drive.interface.value in _NEVER_TURNS
         )
 
     def _leave_out_solid_state(self, candidates: list[FoundArray]) -> None:
@@ -219,9 +222,8 @@ class _Selecting:
             why = reason or f"it is a mirror of {name} alone"
             self._note(f"{array.name} ({array.where}) is left out: {why}")
             return
-        chosen = Chosen(array, [(name, array.members[0])])
         self.users[name] = array.name
-        self._match(chosen, [name], [])
+        self._match(Chosen(array, [(name, array.members[0])]), [name], [])
         if name in self.selection.drives:
             self.selection.single.append(name)
             self._note(f"{array.name} is a mirror of one member; it is simulated as its drive, {name}")
@@ -357,6 +359,7 @@ class _Selecting:
         own = {each.model.value for each in self.found.drives.values() if each.seat is None and each.model is not None}
         behind = [name for name, drive in self.found.drives.items() if drive.seat is not None and not drive.passed]
         in_arrays = {device for array in self.found.arrays.values() for device in map(self._device, array.devices)}
+        in_arrays |= {leaf.device for pool in self.found.pools.values() for leaf in pool.leaves}
         for name, drive in self.found.drives.items():
             disk = self._device(name)
             known = disk in self.users or disk in self.found.arrays or disk in in_arrays or disk != name

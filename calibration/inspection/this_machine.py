@@ -26,6 +26,17 @@ PATIENCE_S = 15.0
 _MOST_DISKS = 256
 _LSBLK = ("-J", "-b", "-o", "NAME,KNAME,TYPE,SIZE,ROTA,TRAN,VENDOR,MODEL,MAJ:MIN,RM")
 _STORCLI = ("storcli64", "storcli", "perccli64", "perccli")
+_ZPOOL = (
+    ("zpool_status", "status", "-L"),
+    ("zpool_list", "list", "-v", "-L"),
+    ("zfs_get", "get", "ashift,fragmentation"),
+)
+"""The kind of output, and what zpool is told."""
+_ZFS_PROPERTIES = (
+    *("name", "used", "available", "referenced", "volsize", "recordsize", "volblocksize", "compressratio"),
+    *("sync", "logbias", "primarycache", "atime"),
+)
+_ZFS_LIST = ("list", "-t", "filesystem,volume", "-o", ",".join(_ZFS_PROPERTIES))
 _MEGACLI = ("MegaCli64", "MegaCli", "megacli")
 _FOLDERS = ("/opt/MegaRAID/storcli", "/opt/MegaRAID/perccli", "/opt/MegaRAID/MegaCli", "/usr/sbin", "/sbin")
 _ARRAY = re.compile(r"^(md\S*)\s*: active", re.MULTILINE)
@@ -135,6 +146,7 @@ class ThisMachine:
         for disk in self._disks(blocks)[:_MOST_DISKS]:
             arguments = ("-j", "-i", "-g", "wcache", f"/dev/{disk}")
             self._program(progress, "smartctl", ("smartctl",), arguments, f"smartctl {disk}")
+        self._pools(progress)
         self._controllers(progress)
         return self.sources
 
@@ -151,7 +163,7 @@ class ThisMachine:
             return ""
         arrays = name != "mdstat" or bool(re.search(r"^md\S*\s*:", text, re.MULTILINE))
         if text.strip() and arrays:
-            self._add(str(path), text, name)
+            self._add(str(path), text, path.name)
         return text
 
     def _program(
@@ -181,6 +193,16 @@ class ThisMachine:
     def _disks(self, blocks: str) -> list[str]:
         """Disks that smartctl can ask."""
         return [name for name in dict.fromkeys(_DISK.findall(blocks)) if name.startswith(_TURN)]
+
+    def _pools(self, progress: Callable[[str], None]) -> None:
+        """Pools of ZFS by the kernel's names of their devices, and what is on them."""
+        zpool = self.find("zpool")
+        if zpool is None or "pool:" not in self.run((zpool, "status")).text:
+            return
+        for kind, *arguments in _ZPOOL:
+            self._program(progress, kind, ("zpool",), tuple(arguments), f"zpool {' '.join(arguments)}")
+        self._program(progress, "zfs_list", ("zfs",), _ZFS_LIST, "zfs list")
+        self._file("spl/kstat/zfs/arcstats")
 
     def _controllers(self, progress: Callable[[str], None]) -> None:
         """StorCLI or PercCLI; MegaCli only where there is neither."""

@@ -21,6 +21,8 @@ _NUMBER = re.compile(r"[ \t]*[\[(]?(?P<number>\d{1,6})(?P<mark>[:.)\]|]*)(?P<bla
 _LONGEST = 400
 _LOOKED_AT = 4
 """Lines that tell whether an output begins."""
+_SHARED_BY = 8
+"""Lines that show what all have in front."""
 PROMPT = re.compile(r"(?:\[?[\w.-]+@[\w.-]+[^$#%>]{0,80}|bash-[\d.]+|[\w.-]{1,40}:[~/][^$#%>]{0,80}|~ ?)?[$#%>]\s*$")
 """A prompt that waits for a command."""
 
@@ -95,9 +97,20 @@ def unquote(text: ReportText, begins: Callable[[int], bool]) -> None:
     while number <= last:
         front = _FRONT.match(text.line(number))
         if front is not None and front[0] and _begins_without(text, number, [front.end()] * _LOOKED_AT, begins):
-            number = _cut(text, _first_behind(text, number, front[0]), front[0])
+            shared = _shared_front(text, number, front[0])  # some outputs begin with blanks of their own
+            least = shared if _begins_without(text, number, [len(shared)] * _LOOKED_AT, begins) else front[0]
+            number = _cut(text, _first_behind(text, number, least), least) if least else number + 1
         else:
             number += 1
+
+
+def _shared_front(text: ReportText, number: int, front: str) -> str:
+    """What the lines from one on have in common of its front; the rest of a quoted line that was broken has no mark."""
+    for line in text.lines[number : number + _SHARED_BY]:
+        other = _FRONT.match(line)
+        if other is not None and line[other.end() :].strip() and (">" in other[0] or ">" not in front):
+            front = _common(front, other[0])
+    return front
 
 
 def _first_behind(text: ReportText, number: int, front: str) -> int:

@@ -1,39 +1,21 @@
 """What inspected output says, in SI units, each value with the file and line that it was read from.
 
 Several outputs may speak of the same drive or array: the first that says something is believed, and the others fill in
-what it left open. Serial numbers, addresses and host names are not kept.
+what it left open. Addresses and host names are not kept; serial numbers only tell which drive a pool's device is, and
+no scenario has them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
-from ...text.report_text import Cell
+from .facts import Fact
+from .found_pools import FoundDataset, FoundPool
 from .seat import Seat
-
-T = TypeVar("T")
 
 Interface = Literal["pata", "sata", "sas", "scsi", "fc", "nvme", "usb", "virtual"]
 State = Literal["in use", "failed", "missing", "rebuilding"]
-
-
-@dataclass(frozen=True, slots=True)
-class Fact(Generic[T]):
-    """A value and where it was read ("mdstat.txt:3")."""
-
-    value: T
-    where: str
-
-
-def fact(value: T, cell: Cell) -> Fact[T]:
-    """A value read from a piece of a line."""
-    return Fact(value, place(cell))
-
-
-def place(cell: Cell) -> str:
-    """File and line."""
-    return f"{cell.file}:{cell.line}"
 
 
 @dataclass(slots=True)
@@ -70,6 +52,8 @@ class FoundDrive:
         Where it is behind a controller; None for the host's own disks.
     passed
         Whether a controller or an HBA passes it to the host as it is (JBOD).
+    ids
+        What udev may call it by: serial number, WWN.
     """
 
     name: str
@@ -90,6 +74,7 @@ class FoundDrive:
     device_id: int | None = None
     seat: Seat | None = None
     passed: bool = False
+    ids: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -244,8 +229,16 @@ class Findings:
 
     Attributes
     ----------
+    pools, datasets
+        Those of ZFS, by name.
+    parameters
+        Module parameters of ZFS that are known to the description of a scenario.
     parents
         The disk that a partition is on, where something says so.
+    partitions
+        Bytes of partitions.
+    aliases
+        The kernel's name of a disk or a partition, by other names ("ata-...", a partition's UUID).
     empty
         Places behind controllers whose drive is gone, with where that is said.
     rebuilds
@@ -258,7 +251,12 @@ class Findings:
     drives: dict[str, FoundDrive] = field(default_factory=dict)
     arrays: dict[str, FoundArray] = field(default_factory=dict)
     controllers: dict[str, FoundController] = field(default_factory=dict)
+    pools: dict[str, FoundPool] = field(default_factory=dict)
+    datasets: dict[str, FoundDataset] = field(default_factory=dict)
+    parameters: dict[str, Fact[int]] = field(default_factory=dict)
     parents: dict[str, str] = field(default_factory=dict)
+    partitions: dict[str, Fact[int]] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
     empty: list[tuple[Seat, str]] = field(default_factory=list)
     rebuilds: dict[str, Fact[float]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -271,15 +269,23 @@ class Findings:
         before = list(self.arrays.values())
         for array in other.arrays.values():
             self._add_array(array, before)
-        for name, controller in other.controllers.items():
-            if name in self.controllers:
-                _fill(self.controllers[name], controller, self.notes, f"controller {name}")
-            else:
-                self.controllers[name] = controller
-        self.parents |= {part: disk for part, disk in other.parents.items() if part not in self.parents}
+        self._add_named(self.controllers, other.controllers, "controller")
+        self._add_named(self.pools, other.pools, "pool")
+        self._add_named(self.datasets, other.datasets, "dataset")
+        self.parameters = other.parameters | self.parameters
+        self.parents = other.parents | self.parents
+        self.partitions = other.partitions | self.partitions
+        self.aliases = other.aliases | self.aliases
         self.empty += [each for each in other.empty if each[0] not in [seat for seat, _ in self.empty]]
         self.rebuilds |= other.rebuilds
         self.notes += other.notes
+
+    def _add_named(self, into: dict[str, Any], others: dict[str, Any], what: str) -> None:
+        for name, other in others.items():
+            if name in into:
+                _fill(into[name], other, self.notes, f"{what} {name}")
+            else:
+                into[name] = other
 
     def _add_drive(self, drive: FoundDrive) -> None:
         same = self.drives.get(drive.name)
@@ -352,9 +358,9 @@ def _fill(into: Any, other: Any, notes: list[str], what: str) -> None:
     """Take from `other` what `into` leaves open, and note where both say different things."""
     for each in fields(into):
         mine, theirs = getattr(into, each.name), getattr(other, each.name)
-        if each.name == "notes":
+        if each.name in ("notes", "ids"):
             mine += theirs
-        elif mine is None or mine is False or (mine == [] and theirs):
+        elif mine is None or mine is False or (mine in ([], {}) and theirs):
             setattr(into, each.name, theirs)
         elif isinstance(mine, Fact) and isinstance(theirs, Fact) and mine.value != theirs.value:
             if each.name == "bitmap" and not mine.value:
@@ -374,5 +380,6 @@ _MAY_DIFFER = {
     "memory",
     "interface_rate",
     "member_size",
+    *("raw_size", "allocated", "capacity", "used", "available", "referenced", "compressratio"),
 }
 """What is rounded, goes on, or has several names."""

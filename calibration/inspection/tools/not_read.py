@@ -37,18 +37,6 @@ _OUTPUTS = tuple(
     NotRead(re.compile(start), what, why, instead)
     for start, what, why, instead in (
         (
-            r"\s*pool: \S",
-            "zpool status",
-            "it tells the pool, and no models of drives",
-            "a scenario with the pool, written by hand (pools: ...)",
-        ),
-        (
-            r"NAME\s+SIZE\s+ALLOC\b",
-            "zpool list",
-            "it names no drives",
-            "zpool status, and what it says to write",
-        ),
-        (
             r"Label: .* uuid: ",
             "btrfs filesystem show",
             "Btrfs's own RAID places every piece by itself, which is not modeled",
@@ -75,6 +63,12 @@ _OUTPUTS = tuple(
         ),
         (r"\s*Timing (?:buffered disk|cached) reads:", "hdparm -t", "it is a measurement", "raidsim parse"),
         (r"Linux \S+ \(\S+\)\s.*\(\d+ CPU\)", "iostat", "it is a measurement", "raidsim parse"),
+        (
+            r"\s+capacity\s+operations\s+bandwidth\b|(?:pool|vdev)\s+alloc\s+free\s+read\b",
+            "zpool iostat",
+            "it is a measurement",
+            "raidsim parse or raidsim diagnose",
+        ),
         (r"\S.*: \(g=\d+\): rw=\w+, ", "fio", "it is a measurement", "raidsim parse"),
     )
 )
@@ -112,6 +106,12 @@ _PARTS = tuple(
             "all that ssacli ctrl all show config prints",
         ),
         (
+            r"\s*NAME\s+STATE\s+READ\b|\s+(?:mirror|raidz[123]|draid[123]\S*)-\d+\s+[A-Z]{5,}\s",
+            "zpool status",
+            "the line with the pool's name (pool: tank) before it is missing",
+            "all that it prints",
+        ),
+        (
             r"[├└]─\w|(?:sd[a-z]{1,3}|nvme\d+n\d+|vd[a-z])\s.*\bdisk\b",
             "lsblk",
             "its line of headings (NAME ...) is missing",
@@ -120,9 +120,6 @@ _PARTS = tuple(
     )
 )
 """Parts of outputs that are read, which cannot be read without their beginning."""
-_VDEV = re.compile(r"(mirror|raidz[123]?|draid[123]?\S*)-\d+$")
-_DEVICE = re.compile(r"(?:/dev/\S+|(?:sd|nvme|ada|da|hd|vd|c\d+t|ata-|wwn-|scsi-|gptid/)\S*)$")
-_USES = {"logs": "log", "cache": "cache", "spares": "spare", "special": "special"}
 
 
 def begins(line: str) -> NotRead | None:
@@ -147,30 +144,6 @@ def refuse(text: ReportText) -> None:
         other = begins(line) or part(line)
         if other is None:
             continue
-        pool = _pool(text, number) if other.what == "zpool status" else None
-        instead = pool or other.instead
-        raise InputError(f"{text.name}:{number}", f"found what {other.what} prints: {other.why}", f"give {instead}")
-
-
-def _pool(text: ReportText, first: int) -> str | None:
-    """The pool as a scenario has it; None if it lists no drives."""
-    name = text.lines[first - 1].split()[-1]
-    found: list[str] = []
-    listing = False
-    for line in text.lines[first:]:
-        words = line.split()
-        if words[:2] == ["NAME", "STATE"]:
-            listing = True
-        elif not listing or not words:
-            continue
-        elif words[0].startswith("errors"):
-            break
-        elif words[0] in _USES:
-            found.append(_USES[words[0]])
-        elif vdev := _VDEV.match(words[0]):
-            found.append(vdev[1])
-        elif _DEVICE.match(words[0]):
-            found.append(words[0])
-    if not any(map(_DEVICE.match, found)):
-        return None
-    return f"a scenario with pools: {{{name}: {{vdevs: {' '.join(found)}}}}}, and drives of these names"
+        raise InputError(
+            f"{text.name}:{number}", f"found what {other.what} prints: {other.why}", f"give {other.instead}"
+        )

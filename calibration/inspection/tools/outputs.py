@@ -15,7 +15,7 @@ from ...text.paste import PROMPT, breaks, join_wrapped, unquote
 from ...text.positioned_json import JsonText, Value, beginning, begins_object
 from ...text.report_text import ReportText, shown
 from . import not_read
-from .wrapping import JOINTS
+from .wrapping import JOINTS, ZPOOL_KEY, ZPOOL_ROW
 
 MOST_CHARACTERS = 4 << 20
 """What the tools print of the largest machine is shorter."""
@@ -72,13 +72,29 @@ KINDS = {
     "lscpu": "lscpu",
     "free": "free",
     "uname": "uname -a, -sr or -r",
+    "by_id": "ls -l /dev/disk/by-id",
+    "zpool_status": "zpool status",
+    "zpool_list": "zpool list, with or without -v",
+    "zfs_get": "zpool get or zfs get",
+    "zfs_list": "zfs list",
+    "zfs_parameters": "grep . /sys/module/zfs/parameters/*",
+    "arcstats": "/proc/spl/kstat/zfs/arcstats",
+    "arc_summary": "arc_summary",
 }
 """What can be read, and what prints it."""
 
 _STARTS = {
+    "zpool_status": r"\s*pool: \S",
+    "zpool_list": r"NAME\s+(?=.*\b(?:ALLOC|FRAG|HEALTH|DEDUP)\b)",
+    "zfs_get": r"NAME\s+PROPERTY\s+VALUE\b",
+    "zfs_list": r"NAME\s+(?=.*\b(?:REFER|VOLSIZE|RECSIZE|VOLBLOCK)\b)",
+    "zfs_parameters": r"\S*/sys/module/zfs/parameters/\w+:|options zfs \w|(?:zfs|zfetch|zil|zio|spa|l2arc)_\w+[:=]\d",
+    "arcstats": r"\d+ \d 0x01 \d+ \d+ \d+ \d+\s*$|name\s+type\s+data\s*$",
+    "arc_summary": r"ZFS Subsystem Report\b|ARC (?:status|size \(current\)):",
+    "by_id": r"total \d+\s*$|l[r-][w-]\S+\s.* -> (?:\.\./)+\w+\s*$",
     "mdstat": r"Personalities\s*:|md\S*\s*: (?:in)?active\b",
     "mdadm": r"/dev/\S+:\s*$|MD_LEVEL=",
-    "lsblk": r"(?:NAME|KNAME) +(?!.*\b(?:ALLOC|HEALTH|STATE +READ)\b)(?=.*\b(?:TYPE|SIZE|ROTA|MODEL|FSTYPE|MAJ:MIN)\b)"
+    "lsblk": r"(?:NAME|KNAME) +(?=.*\b(?:TYPE|SIZE|ROTA|MODEL|FSTYPE|MAJ:MIN)\b)"
     r'|(?:NAME|KNAME)="[^"]*" \S+="',
     "storcli": r"(?:CLI Version|Controller) = \S",
     "ssacli": r"(?:HPE? )?(?:Dynamic )?Smart (?:Array|HBA) \S+.* in Slot \S+",
@@ -107,7 +123,7 @@ _UNAME = re.compile(r"(?:^|[#$>%]\s*)(?:sudo\s+)?uname\s+-\w*r\w*\s*$", re.ASCII
 _COMMAND = re.compile(
     r"[#$>%\u276f\u279c\u00bb]\s*(?:~\s+)?(?:sudo\s+)?(?:LC_ALL=C\s+)?(?:\S*/)?"
     r"(?:cat|mdadm|lsblk|smartctl|(?:stor|perc|mega|ssa|hpssa|hpacu)cli\w*|uname|df|mount|fdisk|dmesg|hdparm|ls|exit"
-    r"|nvme|z(?:pool|fs)|btrfs|[plv]vs|dmsetup|blkid|free|lscpu|lspci|dd|fio|iostat|head|tail|grep|echo)\b",
+    r"|nvme|z(?:pool|fs)|arc_?s\w+|btrfs|[plv]vs|dmsetup|blkid|free|lscpu|lspci|dd|fio|iostat|head|tail|grep|echo)\b",
     re.IGNORECASE,
 )
 """A prompt with a command after it."""
@@ -121,13 +137,14 @@ _JSON_KINDS = {
 }
 _OBJECT = re.compile(rf'\{{\s*"(?:{"|".join(_JSON_KINDS)})"\s*:')
 _TEXT_QUOTE = re.compile(r'(?<!\\)"')
-_CONTINUES = {
+_CONTINUES: dict[str, tuple[str, ...]] = {
     kind: (kind,)
     for kind in (
         *("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk", "arcconf", "tw_cli"),
-        *("hdparm", "lspci"),
+        *("hdparm", "lspci", "zpool_status", "zfs_parameters", "by_id", "arcstats"),
     )
 }
+_CONTINUES["arc_summary"] = ("arc_summary", "uname")  # its own lines of the kernel
 """Kinds of which a second beginning is a part of the first output."""
 _TABLE_LINE = {
     "lsblk": re.compile(r'[\s|`+├└│─-]*[\w!./:+-]{1,100}(?:\s|$)|(?:NAME|KNAME)="'),
@@ -135,8 +152,13 @@ _TABLE_LINE = {
         r"/dev/|-{4}|Dis[kq]|Festplatte|Modèle|Einheit|Sektor|E/A|Gerät|Périph|Unit|Sector size|I/O size|Device\b"
         r"|\s|\d+ heads|$"
     ),
+    "zpool_status": re.compile(rf"\s|$|{ZPOOL_KEY.pattern}|{ZPOOL_ROW.pattern}"),
+    **dict.fromkeys(("zpool_list", "zfs_list", "zfs_get"), re.compile(r"\s*\S")),
+    "zfs_parameters": re.compile(r"(?:\S*/)?[a-z]\w*[:=]\S|options zfs |\s*$"),
+    "arcstats": re.compile(r"name |\w+\s+\d"),
+    "by_id": re.compile(r"l[r-][w-]|total \d"),
 }
-"""What a line below the first one of a table is; another one ends the table, and so does an empty one of lsblk's."""
+"""What a line below the first one of a table is; another one ends the table, and so does an empty one of many."""
 _MDSTAT_LINE = re.compile(
     r"\s|\d+ blocks\b|bitmap: |\[[=>.]+\]|(?:recovery|resync|reshape|check|repair)="
     r"|md\S*\s*:|unused devices:|read_ahead |(?:[\w!/.:-]+\[\d+\](?:\([A-Z]\))*\s*)+$|$"
@@ -295,5 +317,5 @@ def between(found: list[Output]) -> list[int]:
     return [
         number
         for number, line in enumerate(lines.lines, 1)
-        if number not in used and line.strip() and not _is_prompt(line)
+        if number not in used and line.strip(" -=") and not _is_prompt(line)
     ]

@@ -21,6 +21,19 @@ _PAIR_START = re.compile(r'(?:NAME|KNAME)="')
 _CPU_KEY = re.compile(r"[a-z][\w ]*\t*\s*:")
 _UNAME_END = re.compile(r"(?:GNU/Linux|x86_64|aarch64|i\d86|amd64|\d{4}\)?)\s*$")
 _STORCLI_RULE = re.compile(r"-{5,}$")
+ZPOOL_KEY = re.compile(
+    r"\s*(?:pool|id|state|status|action|see|scan|scrub|config|errors|remove|expand|checkpoint|dedup|comment)"
+    r":(?:\s|$)"
+)
+_ZPOOL_STATES = "ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|AVAIL|INUSE|SPLIT"
+ZPOOL_ROW = re.compile(rf"\s*(?:NAME\s+STATE\b|(?:logs|cache|spares|special|dedup)\s*$|\S+\s+(?:{_ZPOOL_STATES})\b)")
+"""Lines of zpool status."""
+ZFS_PROPERTY = re.compile(
+    r"(?P<name>\S+)\s+(?P<key>[a-z][\w@:.-]*)\s+(?P<value>\S.*?)"
+    r"\s+(?:-|default|local|received|temporary|none|inherited from \S+)\s*$"
+)
+"""A line of zpool get or zfs get."""
+_LINK = re.compile(r"l[r-][w-]\S+ |total \d")
 
 
 def _by_key(line: str, rest: str) -> str | None:
@@ -82,6 +95,24 @@ def _uname(line: str, rest: str) -> str | None:
     return " " if not line.endswith("Linux") and breaks(line, rest) and _UNAME_END.search(rest) else None
 
 
+def _zpool_status(line: str, rest: str) -> str | None:
+    """A row of a device may lose its state and counts, or the words behind these."""
+    if rest[:1].isspace() or ZPOOL_KEY.match(rest) or ZPOOL_ROW.match(rest):
+        return None
+    return " " if breaks(line, rest) else None
+
+
+def _zfs_get(line: str, rest: str) -> str | None:
+    """A line without a source goes on."""
+    if line.startswith("NAME"):
+        return " " if rest.strip() == "SOURCE" else None
+    return None if ZFS_PROPERTY.match(line) or ZFS_PROPERTY.match(rest) else " "
+
+
+def _links(line: str, rest: str) -> str | None:
+    return " " if _LINK.match(line) and not _LINK.match(rest) and breaks(line, rest) else None
+
+
 JOINTS: dict[str, Joint] = {
     "mdstat": mdstat.joint,
     "mdadm": _mdadm,
@@ -95,5 +126,8 @@ JOINTS: dict[str, Joint] = {
     "storcli": _storcli,
     "lscpu": _by_key,
     "uname": _uname,
+    "zpool_status": _zpool_status,
+    "zfs_get": _zfs_get,
+    "by_id": _links,
 }
 """By kind of output."""

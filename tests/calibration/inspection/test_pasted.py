@@ -294,14 +294,6 @@ def test_an_output_without_its_beginning_is_named(text: str, what: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            (PASTED / "made-zpool.txt").read_text(encoding="utf-8"),
-            r"x:1: found what zpool status prints: .*pools: \{tank: \{vdevs: raidz2 sda sdb sdc sdd sde sdf\}\}",
-        ),
-        (
-            "  pool: a\n\tNAME  STATE\n\ta  ONLINE\n\t  mirror-0\n\t    sda\n\t    sdb\n\tlogs\n\t  sdc\n",
-            r"\{a: \{vdevs: mirror sda sdb log sdc\}\}",
-        ),
         ("Filesystem     1K-blocks  Used Available Use% Mounted on\n/dev/sda1 1 1 1 1% /\n", "df prints.*; give lsblk"),
         (
             "NAME   FSTYPE\nsda    ext4\n",

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raidsim.calibration.inspection.chosen import Chosen, Selection
-from raidsim.calibration.inspection.drive_match import Match
 from raidsim.calibration.inspection.inspection import Inspection, Source, inspect, read_source
+from raidsim.calibration.inspection.matching.hard_disk import Match
 from raidsim.calibration.inspection.refusal import blamed
 from raidsim.calibration.inspection.tools.findings import FoundArray, FoundMember
 from raidsim.calibration.inspection.tools.outputs import MOST_CHARACTERS, MOST_OUTPUTS

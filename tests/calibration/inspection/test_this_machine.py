@@ -109,3 +109,25 @@ def test_programs_run_in_a_folder_of_their_own() -> None:
     failed = run_program((sys.executable, "-c", "import sys; sys.exit('Permission denied')"))
     assert failed == Said("", "Permission denied")
     assert run_program(("/nonexistent/program",)).trouble == "No such file or directory"
+
+
+def test_pools_of_this_machine(tmp_path: Path) -> None:
+    """Protects pools at hand: asked for by the kernel's names; a machine without a pool is not asked for more."""
+    status = "  pool: tank\n state: ONLINE\nconfig:\n\n\ttank ONLINE 0 0 0\n\t  sda ONLINE 0 0 0\n"
+    listed = "NAME  SIZE  ALLOC  FREE  FRAG  CAP  DEDUP  HEALTH\ntank  3.6T  1T  2.6T  1%  27%  1.00x  ONLINE\n"
+    said = {
+        "zpool status": Said(status),
+        "zpool list": Said(listed),
+        "zpool get": Said("NAME  PROPERTY  VALUE  SOURCE\ntank  ashift  13  local\n"),
+        "zfs list": Said("NAME  USED  AVAIL  REFER  VOLSIZE\ntank/vm  50G  2T  40G  100G\n"),
+    }
+    (tmp_path / "spl/kstat/zfs").mkdir(parents=True)
+    (tmp_path / "spl/kstat/zfs/arcstats").write_text("name type data\nc_max 4 1073741824\n")
+    programs = Programs(said)
+    found = inspect(machine(tmp_path, programs).collect(lambda _: None), "mine")
+    spec = document_from(found.text, "mine").spec()
+    assert (spec.pools["tank"].ashift, spec.pools["tank"].datasets["vm"].volume) == (13, 100 << 30)
+    assert spec.zfs_parameters.zfs_arc_max == 1 << 30
+    programs = Programs({"zpool status": Said("no pools available\n")})
+    machine(tmp_path, programs).collect(lambda _: None)
+    assert [command for command in programs.asked if command[0] == "zpool"] == [("zpool", "status")]

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from raidsim.calibration.inspection.inspection import Inspection, Source, inspect, read_source
-from raidsim.calibration.inspection.tools.findings import Fact, FoundDrive
+from raidsim.calibration.inspection.tools.facts import Fact
+from raidsim.calibration.inspection.tools.findings import FoundDrive
 from raidsim.model.core.errors import InputError
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from

@@ -11,18 +11,8 @@ from __future__ import annotations
 import re
 
 from ....text.report_text import Cell
-from ..findings import (
-    Fact,
-    Findings,
-    FoundArray,
-    FoundController,
-    FoundDrive,
-    FoundMember,
-    Interface,
-    State,
-    fact,
-    place,
-)
+from ..facts import Fact, fact, place
+from ..findings import Findings, FoundArray, FoundController, FoundDrive, FoundMember, Interface, State
 from ..output_text import bounded, key_lines, pairs, rate_of, size_of
 from ..outputs import Output
 from ..seat import Seat, SeatState

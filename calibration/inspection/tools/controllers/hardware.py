@@ -11,7 +11,8 @@ from itertools import count, islice
 
 from .....model.layouts import levels_where
 from ....text.report_text import Cell
-from ..findings import Fact, Findings, FoundArray, FoundController, FoundDrive, FoundMember, Interface, fact
+from ..facts import Fact, fact
+from ..findings import Findings, FoundArray, FoundController, FoundDrive, FoundMember, Interface
 from ..seat import Seat
 
 INTERFACES: dict[str, Interface] = {"SATA": "sata", "SAS": "sas", "NVMe": "nvme", "FC": "fc"}

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from ....text.report_text import Cell
-from ..findings import Findings, FoundArray, FoundController, FoundDrive, fact, place
+from ..facts import fact, place
+from ..findings import Findings, FoundArray, FoundController, FoundDrive
 from ..output_text import Line, bounded, has_unit, pairs, rate_of, sectors_of, size_of
 from ..outputs import Output
 from ..seat import Seat, SeatState

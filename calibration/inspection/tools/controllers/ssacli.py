@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 
 from ....text.report_text import Cell
-from ..findings import Fact, Findings, FoundArray, FoundController, FoundDrive, Interface, fact, place
+from ..facts import Fact, fact, place
+from ..findings import Findings, FoundArray, FoundController, FoundDrive, Interface
 from ..output_text import LARGEST, bounded, size_of
 from ..outputs import Output
 from ..seat import Seat, SeatState

@@ -11,7 +11,8 @@ import re
 
 from ....text.positioned_json import Value
 from ....text.report_text import Cell
-from ..findings import Fact, Findings, FoundArray, FoundController, FoundDrive, State, fact, place
+from ..facts import Fact, fact, place
+from ..findings import Findings, FoundArray, FoundController, FoundDrive, State
 from ..output_text import bounded, first_word, has_unit, inner, rate_of, said, sectors_of, size_of
 from ..outputs import Output
 from ..seat import Seat, SeatState

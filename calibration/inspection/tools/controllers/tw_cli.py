@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from ....text.report_text import Cell
-from ..findings import Fact, Findings, FoundArray, FoundController, FoundDrive, FoundMember, State, fact, place
+from ..facts import Fact, fact, place
+from ..findings import Findings, FoundArray, FoundController, FoundDrive, FoundMember, State
 from ..output_text import bounded, size_of
 from ..outputs import Output
 from ..seat import Seat

@@ -6,7 +6,8 @@ import re
 
 from ....text.report_text import Cell, ReportText
 from ..columns import row, ruled
-from ..findings import Fact, Findings, FoundDrive, fact, place
+from ..facts import Fact, fact, place
+from ..findings import Findings, FoundDrive
 from ..output_text import LARGEST, bounded
 from ..outputs import Output
 

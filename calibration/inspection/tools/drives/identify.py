@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ....text.positioned_json import Value
-from ..findings import Fact, Findings, FoundDrive, fact, place
+from ..facts import Fact, fact, place
+from ..findings import Findings, FoundDrive
 from ..output_text import LARGEST, SECTOR, bounded, first_word, inner, key_lines, said
 from ..outputs import Output
 
@@ -43,6 +44,8 @@ def nvme_list(output: Output) -> Findings:
         words = said(item, "ModelNumber") or said(model, "ModelNumber")
         if words is not None:
             drive.model = fact(" ".join(words.text.split()), words)
+        serial = said(item, "SerialNumber") or said(model, "SerialNumber")
+        drive.ids += [serial.text.strip()] if serial is not None else []
         if size is not None and size.text != "0":
             drive.capacity = fact(bounded(size, LARGEST), size)
         if sector is not None and sector.text.isdecimal():

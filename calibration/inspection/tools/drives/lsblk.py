@@ -10,7 +10,8 @@ import re
 
 from .....model.layouts import levels_where
 from ....text.positioned_json import Value
-from ..findings import Fact, Findings, FoundArray, FoundDrive, FoundMember, Interface, fact, place
+from ..facts import Fact, fact, place
+from ..findings import Findings, FoundArray, FoundDrive, FoundMember, Interface
 from ..output_text import bounded, has_unit, said, size_of
 from ..outputs import Output
 from .lsblk_table import tree
@@ -77,6 +78,13 @@ def _device(item: Value, above: str | None, found: Findings) -> str:
     elif word == _PART:
         if above is not None:
             found.parents[name] = above
+        size = said(item, "size")
+        if size is not None:
+            found.partitions[name] = fact(size_of(size), size)
+        for key in ("partuuid", "partlabel"):
+            alias = said(item, key)
+            if alias is not None:
+                found.aliases[alias.text] = name
     elif word == _CIPHER and above is not None:
         found.notes.append(f"{place(named)}: something on {above} is encrypted; the cipher is not in the scenario")
     elif word in _LEVELS and above is not None:
@@ -120,6 +128,7 @@ def _disk(item: Value, name: str, where: str) -> FoundDrive:
         drive.logical_sector = fact(bounded(logical, 1 << 16), logical)
     if physical is not None and physical.text.isdecimal():
         drive.physical_sector = fact(bounded(physical, 1 << 16), physical)
+    drive.ids += [each.text for key in ("serial", "wwn") if (each := said(item, key)) is not None]
     removable = said(item, "rm")
     drive.loose = (removable is not None and removable.text in ("true", "1")) or (
         transport is not None and transport.text == "usb"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ..findings import Fact, Findings, FoundDrive, Interface, fact, place
+from ..facts import Fact, fact, place
+from ..findings import Findings, FoundDrive, Interface
 from ..output_text import LARGEST, Line, bounded, inner, key_lines, link_rates, rate_of, said, slower_link
 from ..outputs import Output
 from .identify import namespace
@@ -52,6 +53,8 @@ def read(output: Output) -> Findings:
         drive.device_id = int(behind[1])
     if model is not None:
         drive.model = fact(model.text, model)
+    serial = said(root, "serial_number")
+    drive.ids += [serial.text] if serial is not None else []
     if size is not None:
         drive.capacity = fact(bounded(size, LARGEST), size) if size.text != "0" else None
     rotation = said(root, "rotation_rate")
@@ -114,6 +117,8 @@ def _from_text(output: Output) -> Findings:
         drive.rotation = fact(float(turns[1]), rotation.value)
     elif "NVMe Version" in lines or (rotation is not None and rotation.value.text == "Solid State Device"):
         drive.solid_state = Fact(True, where)
+    serial = lines.get("Serial Number") or lines.get("Serial number")
+    drive.ids += [serial.value.text] if serial is not None and serial.value.text else []
     _text_interface(lines, drive, found)
     sectors = lines.get("Sector Size") or lines.get("Sector Sizes") or lines.get("Logical block size")
     if sectors is not None and (match := _SECTORS.match(sectors.value.text)) is not None:

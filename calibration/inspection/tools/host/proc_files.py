@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from ..findings import Fact, Findings, fact, place
+from ..facts import Fact, fact, place
+from ..findings import Findings
 from ..output_text import LARGEST, bounded, first_word, key_lines, pairs, size_of
 from ..outputs import Output
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ....text.report_text import ReportText
-from ..findings import GONE, FoundArray, FoundMember, fact
+from ..facts import fact
+from ..findings import GONE, FoundArray, FoundMember
 from ..output_text import LARGEST, SECTOR, Line, bounded, first_word, key_lines, size_of
 
 MAGIC = "Intel Raid ISM Cfg Sig"

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from itertools import count
 
 from ....text.report_text import Cell, ReportText
-from ..findings import GONE, Fact, Findings, FoundArray, FoundMember, State, by_letters, fact
+from ..facts import Fact, fact
+from ..findings import GONE, Findings, FoundArray, FoundMember, State, by_letters
 from ..output_text import LARGEST, SECTOR, Line, bounded, first_word, key_lines, size_of
 from ..outputs import Output
 from . import imsm

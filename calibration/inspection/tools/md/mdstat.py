@@ -14,7 +14,8 @@ from .....model.layouts import LEVELS
 from ....formats.monitors import mdstat
 from ....text.report import Figure, Report
 from ....text.report_text import ReportText
-from ..findings import Fact, Findings, FoundArray, FoundMember
+from ..facts import Fact
+from ..findings import Findings, FoundArray, FoundMember
 from ..output_text import LARGEST
 from ..outputs import Output
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from raidsim.calibration.inspection.tools.controllers.hardware import connect
-from raidsim.calibration.inspection.tools.findings import Fact, Findings, FoundArray, FoundController, FoundDrive
+from raidsim.calibration.inspection.tools.facts import Fact
+from raidsim.calibration.inspection.tools.findings import Findings, FoundArray, FoundController, FoundDrive
 from raidsim.calibration.inspection.tools.seat import Seat
 
 

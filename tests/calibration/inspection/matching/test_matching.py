@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from raidsim.calibration.inspection.computer_match import nearest_cpu, nearest_kernel
-from raidsim.calibration.inspection.drive_match import LARGEST, SMALLEST, Match, match, rounded
-from raidsim.calibration.inspection.tools.findings import Fact, FoundDrive
+from raidsim.calibration.inspection.matching.computer import nearest_cpu, nearest_kernel
+from raidsim.calibration.inspection.matching.hard_disk import LARGEST, SMALLEST, Match, match, rounded
+from raidsim.calibration.inspection.tools.facts import Fact
+from raidsim.calibration.inspection.tools.findings import FoundDrive
 from raidsim.model.drives.catalogue import hard_disk, hard_disk_names
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from raidsim.calibration.inspection.drive_match import Match
-from raidsim.calibration.inspection.solid_state_match import match_solid_state
-from raidsim.calibration.inspection.tools.findings import Fact, FoundDrive
+from raidsim.calibration.inspection.matching.hard_disk import Match
+from raidsim.calibration.inspection.matching.solid_state import match_solid_state
+from raidsim.calibration.inspection.tools.facts import Fact
+from raidsim.calibration.inspection.tools.findings import FoundDrive
 from raidsim.model.drives.catalogue import drive, solid_state_names
 from raidsim.model.solid_state.spec import SolidStateSpec
 

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ...model.disk.spec import DriveSpec
-from ...model.drives.catalogue import hard_disk, hard_disk_names
-from ...model.drives.search import plain_name
-from ...model.files.quantities import format_size
-from .drive_models import kind_of_model, old_seagate
-from .tools.findings import Fact, FoundDrive, Interface
+from ....model.disk.spec import DriveSpec
+from ....model.drives.catalogue import hard_disk, hard_disk_names
+from ....model.drives.search import plain_name
+from ....model.files.quantities import format_size
+from ..tools.facts import Fact
+from ..tools.findings import FoundDrive, Interface
+from .models import capacity_of_model, kind_of_model, old_seagate
 
 SMALLEST, LARGEST = 10**9, 5 * 10**13
 """Bytes of the disks that the catalogue can stand in for."""
@@ -203,8 +204,8 @@ def rounded(found: FoundDrive, at_least: int | None) -> int | None:
     """
     rough = found.rough_capacity.value if found.rough_capacity is not None else at_least
     known = found.rough_capacity is not None
-    if not known and found.model is not None and (old := old_seagate(found.model.value)) is not None:
-        rough, known = old.capacity, True
+    if not known and found.model is not None and (told := capacity_of_model(found.model.value)) is not None:
+        rough, known = told, True
     if rough is None:
         return None
     low, high = (1 - _ROUNDED, 1 + _ROUNDED) if known else (1.0, 1 + _FILLED)

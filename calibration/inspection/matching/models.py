@@ -12,11 +12,25 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ...model.files.description import Rate, Spec
-from ...model.files.description_errors import load_spec
+from ....model.files.description import Rate, Spec
+from ....model.files.description_errors import load_spec
 
 _FILE = Path(__file__).parent / "catalogue" / "drive_models.yaml"
 _OLD_SEAGATE = re.compile(r"\bST[39](?P<gb>\d{2,3})\d(?P<turns>[05])\d(?:SS|FC|LW|LC)\b")
+_CAPACITIES: tuple[tuple[re.Pattern[str], float], ...] = (
+    (re.compile(r"(?<![\d.])(\d{2,5}) ?GB?\b"), 1e9),
+    (re.compile(r"(?<![\d.])(\d{1,2}(?:\.\d{1,2})?) ?TB\b"), 1e12),
+    (re.compile(r"\bST(\d{3,5})[A-Z]{2}\d"), 1e9),
+    (re.compile(r"\bWD(\d{2,3})[A-Z]"), 1e11),
+    (re.compile(r"\bWD(\d{4})[A-Z]"), 1e8),
+    (re.compile(r"\bMG\d\d[A-Z]{3}(\d{1,2})T"), 1e12),
+    (re.compile(r"\b(?:MG\d\d|DT01)ACA(\d{3})"), 1e10),
+    (re.compile(r"\bHU[HS]72[68]0(\d\d)A"), 1e11),
+    (re.compile(r"\bHUH721\d(\d\d)A"), 1e12),
+    (re.compile(r"\bMZ[A-Z\d]{3}(\d{3})[A-Z]"), 1e9),
+    (re.compile(r"\bCT(\d{3,4})[A-Z]"), 1e9),
+)
+"""What stands in models of makers for the capacity, and its unit (bytes): the makers' notes on how to read a number."""
 Kind = Literal["shingled", "virtual", "servers", "desktops"]
 
 
@@ -112,6 +126,24 @@ def pcie_of_model(model: str) -> tuple[str, float] | None:
     generation = max(found)[1]
     rated = [(len(words), rate.value) for words, rate in pcie.rates.items() if words in said]
     return generation, max(rated)[1] if rated else pcie.typical[generation]
+
+
+def capacity_of_model(model: str) -> int | None:
+    """Bytes that a model's name or number tells; None if it tells none.
+
+    Examples
+    --------
+    >>> [
+    ...     capacity_of_model(model)
+    ...     for model in ("WDC WD40EFRX-68N32N0", "ST4000VN008-2DR166", "Samsung SSD 970 EVO 500GB")
+    ... ]
+    [4000000000000, 4000000000000, 500000000000]
+    """
+    old = old_seagate(model)
+    if old is not None:
+        return old.capacity
+    found = ((pattern.search(model.upper()), unit) for pattern, unit in _CAPACITIES)
+    return next((int(float(match[1]) * unit) for match, unit in found if match is not None), None)
 
 
 def old_seagate(model: str) -> OldSeagate | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ...model.controller.catalogue import controller, controller_names
-from ...model.kernels import distributions, kernel_names
-from ...model.kernels.distributions import of_build
-from ...model.kernels.releases import released, series
-from .tools.findings import FoundController
+from ....model.controller.catalogue import controller, controller_names
+from ....model.kernels import distributions, kernel_names
+from ....model.kernels.distributions import of_build
+from ....model.kernels.releases import released, series
+from ..tools.findings import FoundController
 
 NEWEST = "linux-6.1"
 FREEBSD = "freebsd-6.2"

@@ -13,12 +13,12 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from ...model.drives.catalogue import drive, solid_state_names
-from ...model.files.quantities import format_size
-from ...model.solid_state.spec import SolidStateSpec
-from .drive_match import SMALLEST, Match, rounded
-from .drive_models import kind_of_model, pcie_of_model
-from .tools.findings import FoundDrive
+from ....model.drives.catalogue import drive, solid_state_names
+from ....model.files.quantities import format_size
+from ....model.solid_state.spec import SolidStateSpec
+from ..tools.findings import FoundDrive
+from .hard_disk import SMALLEST, Match, rounded
+from .models import kind_of_model, pcie_of_model
 
 LARGEST = 2 * 10**14
 """Bytes of the largest drive that the catalogue can stand in for."""
