@@ -1,7 +1,7 @@
-"""What members have outstanding: reads, writes, prefetch, scrub and resilver, each alone and beside random reads.
+"""What members have outstanding: reads, writes, prefetch, scrub and resilver, each alone and with random reads.
 
-The level of a class is the number of its requests that a member has at most times. Beside a load the reads of a scan
-are those of another size than the load's.
+The level of a class is the number of its requests that a member has at most times. With a load, the reads of a scan are
+those of another size than the load's.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def levels(transfers: Sequence[Transfer], work: str, loaded: bool) -> dict[str, 
             (beside if others > 1 else alone)[level] += seconds  # type: ignore[assignment]
     found["reads"] = _level(alone)
     if loaded:
-        found["reads beside a load"] = _level(beside)
+        found["reads with a load"] = _level(beside)
     return found
 
 

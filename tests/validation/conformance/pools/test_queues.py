@@ -36,7 +36,7 @@ def test_levels_beside_a_load() -> None:
     """The reads of a scan are told from those of the load by their size, and counted while the load has some."""
     alone = [each._replace(begin=each.begin + 1.0, end=each.end + 1.0) for each in _transfers(3, 128 << 10)]
     beside = _transfers(1, 128 << 10) + _transfers(2, 16 << 10)
-    assert levels(alone + beside, "scrub", loaded=True) == {"reads": 3, "reads beside a load": 1}
+    assert levels(alone + beside, "scrub", loaded=True) == {"reads": 3, "reads with a load": 1}
     assert levels(_transfers(3, 16 << 10), "scrub", loaded=False) == {"reads": 3}
 
 
