@@ -81,7 +81,7 @@ def run_scenario(
     spec = scenario.spec
     try:
         with progress_share("simulating", progress) as follow:
-            if any(array.rebuilding for array in spec.arrays.values()) and not isinstance(spec.workload, IdleSpec):
+            if spec.rebuilds and not isinstance(spec.workload, IdleSpec):
                 found = compare_rebuild(spec, sample, lambda run: follow(lambda: run.share), observer)
                 return Result(scenario, found.rebuilding, found, sample, observer=observer)
             prediction = simulate(spec, sample, lambda run: follow(lambda: run.share), observer)

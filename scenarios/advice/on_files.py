@@ -13,9 +13,8 @@ import numpy as np
 
 from ...model.core.exact_sums import sum_in_order
 from ...model.statistics.batch_means import Estimate
-from ..comparison.rebuild_time import member_bytes, rebuilt_arrays, with_rebuild
+from ..comparison.rebuild_time import rebuilt_arrays, with_rebuild
 from ..designs.designs import Design
-from ..designs.required_load import TARGET
 from ..designs.requirement import RequirementSpec
 from ..running.base.prediction import Prediction
 from ..running.simulate import simulate
@@ -47,7 +46,7 @@ def predictions(
         bare = design.document(wanted, wanted.load.document(span=None))
         spec = design.with_files(wanted, bare.data, warm_up, duration).spec()
         if requirement.while_rebuilding and rebuilt_arrays(spec):
-            spec = with_rebuild(spec, TARGET, member_bytes(spec, TARGET) // 2)
+            spec = with_rebuild(spec, rebuilt_arrays(spec)[0], 0.5)
         found.append(simulate(spec))
     return found
 

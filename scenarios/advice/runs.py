@@ -14,10 +14,9 @@ from ...model.core.exact_sums import sum_in_order
 from ...model.layouts import LEVELS
 from ...model.statistics.batch_means import Estimate
 from ...model.statistics.usage import DRIVES
-from ..comparison.rebuild_time import member_bytes, rebuild_time, rebuilt_arrays, with_rebuild
+from ..comparison.rebuild_time import rebuild_time, rebuilt_arrays, with_rebuild
 from ..description.workloads import LEAST_PRECISION
 from ..designs.designs import Design
-from ..designs.required_load import TARGET
 from ..designs.requirement import RequirementSpec
 from ..running.base.run import Run
 from ..running.full_load import as_much_as_it_takes
@@ -172,7 +171,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec, about=True))
     if requirement.while_rebuilding and task.kind in ("brief", "precise") and rebuilt_arrays(spec):
         # Halfway, where the rebuilt member is neither all there nor all missing.
-        spec = with_rebuild(spec, TARGET, member_bytes(spec, TARGET) // 2)
+        spec = with_rebuild(spec, rebuilt_arrays(spec)[0], 0.5)
     if task.kind == "full":
         spec = as_much_as_it_takes(spec, _FULL_USERS)
     endings, runs = Endings(requirement), list[Run]()

@@ -92,20 +92,24 @@ def rebuild_times(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None
 def _times(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -> RebuildTimes:
     idle = spec.model_copy(update={"workload": IdleSpec(kind="idle", targets=(name,)), "network": None})
     quiet, loaded = _time(idle, name, watch), _time(spec, name, watch)
-    tuned, known = spec.arrays[name].resync or ResyncSpec(), kernel(spec.kernel).resync
+    array, known = spec.arrays.get(name), kernel(spec.kernel).resync
+    if array is None or array.controller is not None:
+        slowed = loaded.seconds * _SLOWED > quiet.seconds
+        limit_s = "the load" if slowed else quiet.pace
+        return RebuildTimes(quiet.seconds, loaded.seconds, quiet.pace, limit_s, False, loaded.means_s)
+    tuned = array.resync or ResyncSpec()
     least = known.speed_min if tuned.speed_min is None else tuned.speed_min
     most = known.speed_max if tuned.speed_max is None else tuned.speed_max
     member = member_bytes(spec, name)
-    by_md = spec.arrays[name].controller is None
     idle_rate, rate = member / quiet.seconds, member / loaded.seconds
     idle_limit = quiet.pace
-    if by_md and idle_rate >= (1.0 - _AT_MOST) * most:
+    if idle_rate >= (1.0 - _AT_MOST) * most:
         idle_limit = f"speed_limit_max ({format_rate(most)})"
     loaded_limit = idle_limit
-    starves = by_md and rate < (1.0 - _AT_LIMIT) * least
+    starves = rate < (1.0 - _AT_LIMIT) * least
     if starves:
         loaded_limit = f"the load: less than speed_limit_min ({format_rate(least)}) is left"
-    elif by_md and known.when_busy == "nap" and rate <= (1.0 + _AT_LIMIT) * least:
+    elif known.when_busy == "nap" and rate <= (1.0 + _AT_LIMIT) * least:
         # Since Linux 4.2 the thread waits for its own I/O instead, however slow it is then.
         loaded_limit = f"speed_limit_min ({format_rate(least)}), to which md slows it down beside a load"
     elif rate < _SLOWED * idle_rate:
@@ -142,28 +146,29 @@ def rebuild_time(
 
 def without_failures(spec: ScenarioSpec) -> ScenarioSpec:
     """The scenario with all members at work and no rebuild or check."""
-    state: dict[str, object] = {"failed": (), "rebuilding": (), "resync": None}
-    arrays = {name: array.model_copy(update=state) for name, array in spec.arrays.items()}
-    return spec.model_copy(update={"arrays": arrays, "failures": ()})
+    return spec.with_each(lambda each: each.whole()).model_copy(update={"failures": ()})
 
 
-def with_rebuild(spec: ScenarioSpec, name: str, position: int) -> ScenarioSpec:
-    """The scenario with only the last member of an array being rebuilt, `position` bytes from its beginning.
+def with_rebuild(spec: ScenarioSpec, name: str, done: float) -> ScenarioSpec:
+    """The scenario with only the last member of an array or a pool being rebuilt, of which a share is done.
 
     Limits of the rebuild's speed that are set by hand stay.
     """
-    limits = spec.arrays[name].resync or ResyncSpec()
     whole = without_failures(spec)
-    array = whole.arrays[name]
-    lost = array.members[-1:]
-    resync = limits.model_copy(update={"action": "recover", "position": position})
-    changed = array.model_copy(update={"failed": lost, "rebuilding": lost, "resync": resync})
-    return whole.model_copy(update={"arrays": {**whole.arrays, name: changed}})
+    if name in spec.pools:
+        return whole.model_copy(update={"pools": {**whole.pools, name: spec.pools[name].with_last_rebuilding(done)}})
+    array = spec.arrays[name].with_last_rebuilding(int(done * member_bytes(spec, name)))
+    return whole.model_copy(update={"arrays": {**whole.arrays, name: array}})
 
 
 def rebuilt_arrays(spec: ScenarioSpec) -> list[str]:
-    """Arrays that rebuild a drive, or an array without redundancy of its own."""
-    return [
+    """Arrays that rebuild a drive, or an array without redundancy of its own, and pools that do."""
+    pools = [
+        name
+        for name, pool in spec.pools.items()
+        if pool.is_redundant and not any(_redundant(member, spec) for member in pool.members)
+    ]
+    return pools + [
         name
         for name, array in spec.arrays.items()
         if LEVELS[array.level].is_redundant and not any(_redundant(member, spec) for member in array.members)
@@ -192,7 +197,6 @@ class _Paced:
 
 def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None, about: bool = False) -> _Paced:
     """Integral of the time per byte over the member."""
-    member = member_bytes(spec, name)
     # What is no steady load takes long until it shows the rebuild's pace, so one place must do; and flash has no zones.
     zoned = any(not part.parts and spec.machine.drives[part.name].entry().rotational for part in _parts(spec))
     varied = (LoadSpec, IdleSpec) if about else (LoadSpec, LoadsSpec, IdleSpec)
@@ -201,7 +205,7 @@ def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None, ab
     words = ""
     found: list[dict[str, float]] = []
     for share, weight in places:
-        rebuilding = with_rebuild(spec, name, int(share * member))
+        rebuilding = with_rebuild(spec, name, share)
         progress, words, means_s = _progress(rebuilding, watch, _ABOUT_IOS if about else None)
         found.append(means_s)
         # What is over before it is measured took less than the warm-up.

@@ -13,8 +13,11 @@ from math import inf
 
 from ...model.core.errors import InputError
 from ...model.layouts import Layout, MirroredLayout, NestedLayout, Raid10Layout, StripedLayout
-from ...model.zfs.map.pool import NORMAL, SPECIAL
+from ...model.zfs.map.draid import Draid
+from ...model.zfs.map.mirror import Mirror
+from ...model.zfs.map.pool import NORMAL, SPECIAL, PoolMap
 from ..description.devices import Devices
+from ..description.pools import PoolSpec
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
 
@@ -28,7 +31,7 @@ class Part:
     name
         Of the drive, or of the array that it belongs to.
     capacity
-        Usable bytes.
+        Usable bytes; of a vdev of a pool the bytes that are in use.
     layout
         How the parts make one; None for a drive, and for a pool of ZFS and its vdevs.
     parts
@@ -179,15 +182,29 @@ def _part(name: str, spec: ScenarioSpec, devices: Devices, lost: bool) -> Part:
 
 
 def _pool(name: str, spec: ScenarioSpec, devices: Devices) -> Part:
-    """A pool, all of whose vdevs with data it needs."""
+    """A pool, all of whose vdevs with data it needs; what is not in use is not rebuilt."""
     pool = spec.pools[name]
     placed, leaves = pool.map(), pool.leaves()
+    spares = sum(len(vdev.members) for vdev in pool.vdevs if vdev.use == "spare")
     vdevs = []
     for number in (*placed.of_role(NORMAL), *placed.of_role(SPECIAL)):
         members = [leaves[leaf] for leaf in placed.leaves(number)]
         parts = [_part(member, spec, devices, lost=member in pool.failed) for member in members]
-        vdevs.append(Part(name, 0, parts=tuple(parts), parity=placed.vdevs[number].parity))
+        vdev = placed.vdevs[number]
+        used = _used_bytes(pool, placed, number, min(devices.capacity(member) for member in members))
+        held = used if isinstance(vdev, Mirror) else used / vdev.members * (vdev.members - vdev.parity)
+        own = vdev.spares if isinstance(vdev, Draid) else 0
+        vdevs.append(Part(name, int(held), parts=tuple(parts), spares=spares + own, parity=vdev.parity))
     return Part(name, spec.pool_capacity(name).usable, parts=tuple(vdevs))
+
+
+def _used_bytes(pool: PoolSpec, placed: PoolMap, number: int, least_member: int) -> float:
+    """Bytes of a vdev that are in use, with parity: by other data, and by its part of the volumes and files."""
+    vdev, data = placed.vdevs[number], placed.of_role(NORMAL)
+    if number not in data:
+        return 0.0
+    held = sum(vdev.asize(each.stored_bytes) * each.blocks for each in pool.datasets.values())
+    return pool.used * vdev.size(least_member) + held / len(data)
 
 
 def _assembled(name: str, layout: Layout, members: Sequence[Part], spares: int) -> Part:

@@ -115,7 +115,7 @@ def assumed_rates(spec: ScenarioSpec) -> dict[str, list[str]]:
 def data_loss(spec: ScenarioSpec, rebuild_s: float | None) -> LossRisk | None:
     """How likely the scenario's arrays lose data.
 
-    None if a drive's failure rate is not known, and with pools of ZFS, whose rebuild is not simulated.
+    None if a drive's failure rate is not known.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def data_loss(spec: ScenarioSpec, rebuild_s: float | None) -> LossRisk | None:
         Time to rebuild a member (s), as :func:`raidsim.scenarios.comparison.rebuild_time.rebuild_time` has it; None
         where nothing can be rebuilt.
     """
-    if unknown_rates(spec) or spec.pools:
+    if unknown_rates(spec):
         return None
     tops, service = separate_parts(spec), spec.service
     risk = _Risk(spec, math.inf if rebuild_s is None else rebuild_s)
@@ -212,14 +212,16 @@ class _Risk:
 
     def _errors(self, part: Part, critical: Sequence[float]) -> list[float] | None:
         """Probability that a rebuild with this number of parts missing meets an error that nothing else can correct."""
-        assert part.layout is not None
-        copies = isinstance(part.layout, (MirroredLayout, Raid10Layout))
+        size = len(part.parts)
+        copies = isinstance(part.layout, (MirroredLayout, Raid10Layout)) or (
+            part.layout is None and size - part.keeps == 1
+        )
         per_byte = [self._errors_per_byte(each) for each in part.parts if not each.dead]
         known = [each for each in per_byte if each is not None]
         if len(known) < len(per_byte):
             return None
         mean = sum_in_order(known) / len(known)
-        size, used = len(part.parts), part.used_bytes
+        used = part.used_bytes
         # A mirror's copy is read once; parity needs all that are left.
         read = [used if copies else (size - missing) * used for missing in range(len(critical))]
         return [0.0 - share * math.expm1(-each * mean) for each, share in zip(read, critical, strict=True)]

@@ -238,6 +238,20 @@ class ArraySpec(Spec):
             return STRIPED_MIRRORS
         return self.algorithm
 
+    def at_rest(self) -> Self:
+        """The same without a rebuild or a check; members that are lost stay lost."""
+        return self.model_copy(update={"rebuilding": (), "resync": None})
+
+    def whole(self) -> Self:
+        """The same with all members."""
+        return self.at_rest().model_copy(update={"failed": ()})
+
+    def with_last_rebuilding(self, position: int) -> Self:
+        """The same with only its last member being rebuilt, `position` bytes from its beginning, at the same limits."""
+        resync = (self.resync or ResyncSpec()).model_copy(update={"action": "recover", "position": position})
+        lost = self.members[-1:]
+        return self.model_copy(update={"failed": lost, "rebuilding": lost, "resync": resync})
+
     def layout(self, member_bytes: Sequence[int]) -> Layout:
         """The address arithmetic on members of these sizes."""
         return layout_for(

@@ -101,6 +101,11 @@ class DatasetSpec(Spec):
         return self.recordsize if self.volume is None else self.volblocksize
 
     @property
+    def blocks(self) -> int:
+        """How many there are of them."""
+        return -(-self.size // self.block_bytes)
+
+    @property
     def stored_bytes(self) -> int:
         """Bytes of a block after compression, in whole sectors of 512 bytes."""
         return -(-int(self.block_bytes / self.compression) // _LEAST_BLOCK) * _LEAST_BLOCK
@@ -109,10 +114,11 @@ class DatasetSpec(Spec):
 class ScanSpec(Spec):
     """What goes over the blocks of a pool meanwhile."""
 
-    action: Literal["resilver", "rebuild", "scrub"] = "resilver"
+    action: Literal["resilver", "rebuild", "scrub"] | None = None
     """`scrub` reads all blocks. `resilver` writes what the members in `rebuilding` lack. `rebuild` does so in the order
-    of space, without checksums (`zpool replace -s`), on a mirror or onto the distributed spares of a dRAID."""
-    done: Fraction = Field(default=0.0, ge=0.0, lt=1.0)
+    of space, without checksums (`zpool replace -s`), on a mirror or onto the distributed spares of a dRAID. Unless
+    given, members are rebuilt onto distributed spares where there are some, and resilvered elsewhere."""
+    done: ShareBelowAll = 0.0
     """Share of the blocks that is done when the run begins."""
 
 
@@ -129,7 +135,7 @@ class PoolSpec(Spec):
     rebuilding: tuple[str, ...] = ()
     """Members that are lost, and those of them whose place new drives or distributed spares have taken."""
     scan: ScanSpec | None = None
-    """A scrub or a resilver; with `rebuilding` a resilver unless given, onto distributed spares a rebuild."""
+    """A scrub, resilver or rebuild; the last two with `rebuilding`."""
     used: ShareBelowAll = 0.0
     """Share of the data vdevs that other data take."""
     fragmentation: Fraction = 0.0
@@ -188,8 +194,9 @@ class PoolSpec(Spec):
             raise refusal(
                 f"{healthy[0]} has not failed", f"expected: {', '.join(self.failed) or 'none'}", ("rebuilding",)
             )
-        if self.scan is not None and (self.scan.action == "scrub") == bool(self.rebuilding):
-            found = f"a {self.scan.action} {'with' if self.rebuilding else 'without'} a member in rebuilding"
+        wrong = self.action is None or (self.action == "scrub") == bool(self.rebuilding)
+        if self.scan is not None and wrong:
+            found = f"a {self.action or 'scan'} {'with' if self.rebuilding else 'without'} a member in rebuilding"
             raise refusal(found, "expected: resilver or rebuild with `rebuilding`, scrub without", ("scan", "action"))
         if self.action == "rebuild":
             hurt = self._hurt(pool)
@@ -208,7 +215,7 @@ class PoolSpec(Spec):
     @property
     def action(self) -> Literal["resilver", "rebuild", "scrub"] | None:
         """What goes over its blocks; None: nothing."""
-        if self.scan is not None:
+        if self.scan is not None and self.scan.action is not None:
             return self.scan.action
         if not self.rebuilding:
             return None
@@ -223,6 +230,28 @@ class PoolSpec(Spec):
     def leaves(self) -> tuple[str, ...]:
         """The devices of :meth:`map`'s members: all but caches and spares."""
         return tuple(member for vdev in self.vdevs if vdev.use in _ROLES for member in vdev.members)
+
+    def at_rest(self) -> Self:
+        """The same without a scan; members that are lost stay lost."""
+        return self.model_copy(update={"rebuilding": (), "scan": None})
+
+    def whole(self) -> Self:
+        """The same with all members."""
+        return self.at_rest().model_copy(update={"failed": ()})
+
+    def with_last_rebuilding(self, done: float) -> Self:
+        """The same with only the last member of its data vdevs being rebuilt, of which a share is done."""
+        placed, action = self._placed(), None if self.scan is None else self.scan.action
+        vdev = max(number for number in placed.of_role(NORMAL) if placed.vdevs[number].parity)
+        lost = (self.leaves()[placed.leaves(vdev)[-1]],)
+        scan = ScanSpec(action=None if action == "scrub" else action, done=done)
+        return self.model_copy(update={"failed": lost, "rebuilding": lost, "scan": scan})
+
+    @property
+    def is_redundant(self) -> bool:
+        """Whether a data vdev survives the loss of a member."""
+        placed = self._placed()
+        return any(placed.vdevs[number].parity for number in placed.of_role(NORMAL))
 
     def map(self) -> PoolMap:
         """Where blocks lie: those of members that are rebuilt onto distributed spares are there."""

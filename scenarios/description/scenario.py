@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from pydantic import Field, model_validator
@@ -231,6 +231,20 @@ class ScenarioSpec(Spec):
         most = driver.most_heads if driver.grows else least
         if not least <= heads <= most:
             raise refusal(f"{heads} on {self.kernel}", f"expected: {least} to {max(least, most)}", at)
+
+    def with_each(self, change: Callable[[ArraySpec | PoolSpec], ArraySpec | PoolSpec]) -> Self:
+        """The same with every array and pool changed."""
+        changed = {
+            field: {name: change(each) for name, each in group.items()}
+            for field, group in (("arrays", self.arrays), ("pools", self.pools))
+        }
+        return self.model_copy(update=changed)
+
+    @property
+    def rebuilds(self) -> bool:
+        """Whether a member of an array or a pool is being rebuilt."""
+        groups: tuple[Mapping[str, ArraySpec | PoolSpec], ...] = (self.arrays, self.pools)
+        return any(each.rebuilding for group in groups for each in group.values())
 
     @property
     def busy_arrays(self) -> list[str]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from ...model.core.errors import InputError
 from ..description.any_workload import IdleSpec
-from ..description.arrays import ArraySpec
 from ..description.scenario import ScenarioSpec
 from ..machine.observer import UNOBSERVED, Observer
 from ..running.base.prediction import Prediction
@@ -70,18 +69,12 @@ def compare_rebuild(
     InputError
         If nothing is being rebuilt in the scenario, or nothing loads it.
     """
-    if not any(array.rebuilding for array in scenario.arrays.values()):
-        raise InputError("arrays", "no member is being rebuilt", "expected: an array with `failed` and `rebuilding`")
+    if not scenario.rebuilds:
+        allowed = "expected: an array or a pool with `failed` and `rebuilding`"
+        raise InputError("arrays", "no member is being rebuilt", allowed)
     if isinstance(scenario.workload, IdleSpec):
         raise InputError("workload.kind", "found idle", "expected: a load, which a rebuild can slow down")
-    degraded = _changed(scenario, {"rebuilding": (), "resync": None})
-    whole = _changed(scenario, {"rebuilding": (), "resync": None, "failed": ()})
+    degraded = scenario.with_each(lambda each: each.at_rest() if each.rebuilding else each)
+    whole = scenario.with_each(lambda each: each.whole() if each.rebuilding else each)
     rebuilding = simulate(scenario, sample, watch, observer)
     return RebuildComparison(rebuilding, simulate(degraded, sample, watch), simulate(whole, sample, watch))
-
-
-def _changed(scenario: ScenarioSpec, values: dict[str, object]) -> ScenarioSpec:
-    arrays: dict[str, ArraySpec] = {
-        name: array.model_copy(update=values) if array.rebuilding else array for name, array in scenario.arrays.items()
-    }
-    return scenario.model_copy(update={"arrays": arrays})
