@@ -191,20 +191,23 @@ def _pool(name: str, spec: ScenarioSpec, devices: Devices) -> Part:
         members = [leaves[leaf] for leaf in placed.leaves(number)]
         parts = [_part(member, spec, devices, lost=member in pool.failed) for member in members]
         vdev = placed.vdevs[number]
-        used = _used_bytes(pool, placed, number, min(devices.capacity(member) for member in members))
+        used = _used_bytes(pool, placed, number, members, devices)
         held = used if isinstance(vdev, Mirror) else used / vdev.members * (vdev.members - vdev.parity)
         own = vdev.spares if isinstance(vdev, Draid) else 0
         vdevs.append(Part(name, int(held), parts=tuple(parts), spares=spares + own, parity=vdev.parity))
     return Part(name, spec.pool_capacity(name).usable, parts=tuple(vdevs))
 
 
-def _used_bytes(pool: PoolSpec, placed: PoolMap, number: int, least_member: int) -> float:
+def _used_bytes(pool: PoolSpec, placed: PoolMap, number: int, members: Sequence[str], devices: Devices) -> float:
     """Bytes of a vdev that are in use, with parity: by other data, and by its part of the volumes and files."""
     vdev, data = placed.vdevs[number], placed.of_role(NORMAL)
     if number not in data:
         return 0.0
-    held = sum(vdev.asize(each.stored_bytes) * each.blocks for each in pool.datasets.values())
-    return pool.used * vdev.size(least_member) + held / len(data)
+    held = sum(
+        vdev.asize(spec.stored_bytes) * -(-pool.size(name, devices.capacity) // spec.block_bytes)
+        for name, spec in pool.datasets.items()
+    )
+    return pool.used * vdev.size(min(map(devices.capacity, members))) + held / len(data)
 
 
 def _assembled(name: str, layout: Layout, members: Sequence[Part], spares: int) -> Part:

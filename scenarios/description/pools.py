@@ -101,11 +101,6 @@ class DatasetSpec(Spec):
         return self.recordsize if self.volume is None else self.volblocksize
 
     @property
-    def blocks(self) -> int:
-        """How many there are of them."""
-        return -(-self.size // self.block_bytes)
-
-    @property
     def stored_bytes(self) -> int:
         """Bytes of a block after compression, in whole sectors of 512 bytes."""
         return -(-int(self.block_bytes / self.compression) // _LEAST_BLOCK) * _LEAST_BLOCK
