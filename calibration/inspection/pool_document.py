@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...scenarios.description.pools import ZfsParameters
+from ...scenarios.description.tuning import ZfsParameters
 from .chosen import ChosenPool, Selection
 from .commented_yaml import Mapping, size_text
 from .tools.findings import Findings

@@ -22,9 +22,9 @@ from .devices import Devices
 from .file_systems import FileSystems, FileSystemSpec
 from .machine import MachineSpec
 from .network import NetworkSpec
-from .pools import PoolSpec, ZfsParameters
+from .pools import PoolSpec
 from .programs import ProgramsSpec
-from .tuning import ServiceSpec, VirtualMemorySpec, check_queues
+from .tuning import ServiceSpec, VirtualMemorySpec, ZfsParameters, check_queues
 from .workloads import DdSpec, LoadSpec
 
 

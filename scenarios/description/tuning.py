@@ -1,4 +1,4 @@
-"""What an administrator tunes: the queues of drives (sysfs) and the limits of dirty memory (sysctl vm).
+"""What an administrator tunes: queues of drives (sysfs), limits of dirty memory (sysctl vm), module parameters of ZFS.
 
 And how the drives are looked after over the years, which the risk of losing data depends on.
 """
@@ -10,11 +10,23 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from ...model.files.description import Duration, Fraction, PositiveDuration, PositiveSize, Spec, below_all, refusal
+from ...model.files.description import (
+    Duration,
+    Fraction,
+    PositiveDuration,
+    PositiveSize,
+    Size,
+    Spec,
+    below_all,
+    refusal,
+)
 from ...model.kernels import KernelSpec, kernel, kernel_names
 from ...model.memory.dirty_memory import DirtyLimits
 from ...model.solid_state.spec import SolidStateSpec
+from ...model.zfs.intent_log.records import LogRules
+from ...model.zfs.map.capacity import SLOP_SHIFT
 from .machine import MachineSpec
+from .pools import DatasetSpec, PoolSpec
 
 QUEUE_FIELDS = ("scheduler", "nr_requests", "max_request", "wbt_lat")
 """Of :class:`raidsim.scenarios.description.machine.DriveInstance`."""
@@ -152,3 +164,81 @@ class ServiceSpec(Spec):
     @classmethod
     def _below_all(cls, value: float | str) -> float | str:
         return value if isinstance(value, str) else below_all(value)
+
+
+class ZfsParameters(Spec):
+    """Module parameters of ZFS by their names, with the defaults of OpenZFS 2.3; 0: chosen by the size of memory."""
+
+    zfs_arc_max: Size = 0
+    """Bytes of the ARC."""
+    zfs_dirty_data_max: Size = 0
+    """Bytes of dirty data at which writers wait."""
+    zfs_dirty_data_sync_percent: int = Field(default=20, ge=1, le=100)
+    """Percent of that at which a transaction group is written."""
+    zfs_delay_min_dirty_percent: int = Field(default=60, ge=0, le=99)
+    zfs_delay_scale: int = Field(default=500_000, ge=0)
+    """Percent of that from which on writers are delayed, and the scale of the delay (ns)."""
+    zfs_txg_timeout: int = Field(default=5, ge=1, le=3600)
+    """Seconds between transaction groups."""
+    zfs_prefetch_disable: bool = False
+    """If true, nothing is read ahead."""
+    zfetch_min_distance: Size = 4 << 20
+    zfetch_max_distance: PositiveSize = 64 << 20
+    """Bytes that a stream is read ahead at first and at most."""
+    zfs_vdev_max_active: int = Field(default=1000, ge=1)
+    zfs_vdev_sync_read_min_active: int = Field(default=10, ge=1)
+    zfs_vdev_sync_read_max_active: int = Field(default=10, ge=1)
+    zfs_vdev_sync_write_min_active: int = Field(default=10, ge=1)
+    zfs_vdev_sync_write_max_active: int = Field(default=10, ge=1)
+    zfs_vdev_async_read_min_active: int = Field(default=1, ge=1)
+    zfs_vdev_async_read_max_active: int = Field(default=3, ge=1)
+    zfs_vdev_async_write_min_active: int = Field(default=2, ge=1)
+    zfs_vdev_async_write_max_active: int = Field(default=10, ge=1)
+    """I/Os that a member has outstanding: of all classes, and of each at least and at most."""
+    zfs_vdev_async_write_active_min_dirty_percent: int = Field(default=30, ge=0, le=99)
+    zfs_vdev_async_write_active_max_dirty_percent: int = Field(default=60, ge=1, le=100)
+    """Percent of dirty data between which the number of asynchronous writes rises."""
+    zfs_vdev_aggregation_limit: Size = 1 << 20
+    zfs_vdev_aggregation_limit_non_rotating: Size = 128 << 10
+    """Bytes of a request that I/Os are joined to, on hard disks and on others."""
+    zfs_vdev_read_gap_limit: Size = 32 << 10
+    zfs_vdev_write_gap_limit: Size = 4 << 10
+    """Bytes of gaps that are read along, and of padding that is written along, to join I/Os."""
+    zfs_immediate_write_sz: Size = 32 << 10
+    """Bytes of a synchronous write from which on its record is written in place, without a log device."""
+    zil_maxblocksize: PositiveSize = Field(default=128 << 10, ge=4096)
+    zil_maxcopied: Size = 7680
+    """Bytes of the largest log block, and of a write that one log block holds whole."""
+    zfs_vdev_scrub_min_active: int = Field(default=1, ge=1)
+    zfs_vdev_scrub_max_active: int = Field(default=3, ge=1)
+    zfs_vdev_trim_min_active: int = Field(default=1, ge=1)
+    zfs_vdev_trim_max_active: int = Field(default=2, ge=1)
+    zfs_vdev_rebuild_min_active: int = Field(default=1, ge=1)
+    zfs_vdev_rebuild_max_active: int = Field(default=3, ge=1)
+    """I/Os of a scrub or resilver, of trims, and of a sequential rebuild that a member has outstanding."""
+    zfs_vdev_nia_credit: int = Field(default=5, ge=0)
+    zfs_vdev_nia_delay: int = Field(default=5, ge=0)
+    """I/Os of a scan between those of a load, and after it until the scan has all its places."""
+    zfs_scan_vdev_limit: PositiveSize = 16 << 20
+    """Bytes that a scan has under way for each data member of a vdev."""
+    zfs_scan_mem_lim_fact: int = Field(default=20, ge=1)
+    """Part of memory that found blocks take until they are read: a twentieth."""
+    zfs_scrub_min_time_ms: int = Field(default=1000, ge=0)
+    zfs_resilver_min_time_ms: int = Field(default=3000, ge=0)
+    """Least time of a scan in each transaction group that somebody waits for."""
+    zfs_rebuild_max_segment: PositiveSize = 1 << 20
+    zfs_rebuild_vdev_limit: PositiveSize = 64 << 20
+    """Bytes of a member that a sequential rebuild reads at a time, and that it has under way for each member."""
+    spa_slop_shift: int = Field(default=SLOP_SHIFT, ge=1, le=31)
+    """The pool keeps this power of two's part of its space back."""
+
+    def log_rules(self, pool: PoolSpec, dataset: DatasetSpec) -> LogRules:
+        """How the synchronous writes of a dataset are logged."""
+        return LogRules(
+            dataset.block_bytes,
+            log_device=any(vdev.use == "log" for vdev in pool.vdevs),
+            throughput=dataset.logbias == "throughput",
+            immediate_bytes=self.zfs_immediate_write_sz,
+            copied_bytes=self.zil_maxcopied,
+            largest_block=self.zil_maxblocksize,
+        )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .....scenarios.description.pools import ZfsParameters
+from .....scenarios.description.tuning import ZfsParameters
 from ..facts import Fact, fact, place
 from ..findings import Findings
 from ..output_text import LARGEST, bounded, size_of
