@@ -10,11 +10,11 @@ from typing import Any
 from ..calibration.uncertainty.model_interval import run_intervals
 from ..model.core.errors import InputError
 from ..model.files.quantities import format_duration, format_size
-from ..scenarios.description.other_drive import with_drive
 from ..scenarios.questions.without_bottleneck import WithoutBottleneck
 from ..scenarios.questions.without_waits import WithoutWait
 from ..scenarios.traces.reading import Trace, open_trace
 from ..scenarios.traces.replay import replay as replaying
+from ..scenarios.traces.replay.other_drive import with_drive
 from ..scenarios.traces.replay.per_request import KINDS
 from ..scenarios.traces.replay.placement import Fit
 from ..scenarios.traces.replay.replay import ReplayOptions

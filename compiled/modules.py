@@ -9,7 +9,7 @@ from __future__ import annotations
 from .loader import ROOT
 
 FOLDERS = (
-    *("block", "controller", "core", "crypt", "disk", "disk/actuators", "disk/mechanics"),
+    *("block", "cache", "controller", "core", "crypt", "disk", "disk/actuators", "disk/mechanics"),
     *("file_system", "layouts", "loads"),
     *("memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks", "waits"),
     *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),
@@ -19,6 +19,7 @@ FOLDERS = (
 """Folders of the model, compiled but for `EXCEPTIONS`."""
 EXCEPTIONS = (
     *("controller.catalogue", "controller.settings"),
+    *("cache.settings", "cache.warm"),
     *("core.brent", "core.discard", "core.errors", "core.exact_sums", "core.fixed_service"),
     *("crypt.ciphers", "disk.spec", "disk.mechanics.zone_spec"),
     "file_system.settings",

@@ -178,8 +178,8 @@ def rebuilt_arrays(spec: ScenarioSpec) -> list[str]:
 def _redundant(name: str, spec: ScenarioSpec) -> bool:
     if name in spec.volumes:
         return any(_redundant(device, spec) for device in spec.volumes[name].on)
-    while name in spec.encrypted:
-        name = spec.encrypted[name].on
+    while name in spec.encrypted or name in spec.caches:
+        name = spec.encrypted[name].on if name in spec.encrypted else spec.caches[name].on
     array = spec.arrays.get(name)
     return array is not None and (
         LEVELS[array.level].is_redundant or any(_redundant(member, spec) for member in array.members)

@@ -131,8 +131,9 @@ def top_parts(spec: ScenarioSpec) -> list[Part]:
     used = {member for array in spec.arrays.values() for member in array.members}
     used |= {layer.on for layer in spec.encrypted.values()}
     used |= {device for volume in spec.volumes.values() for device in volume.on}
+    used |= {device for cached in spec.caches.values() for device in cached.devices}
     used |= {member for pool in spec.pools.values() for member in pool.members}
-    tops = [name for name in (*spec.arrays, *spec.encrypted, *spec.volumes) if name not in used]
+    tops = [name for name in (*spec.arrays, *spec.encrypted, *spec.volumes, *spec.caches) if name not in used]
     tops = [name for name in tops if devices.one_below(name) not in devices.datasets]
     workload = spec.workload
     loaded = [mounted.on for mounted in spec.file_systems.values()]
@@ -166,6 +167,10 @@ def separate_parts(spec: ScenarioSpec) -> list[Part]:
 
 def _part(name: str, spec: ScenarioSpec, devices: Devices, lost: bool) -> Part:
     while (below := devices.one_below(name)) is not None:
+        if name in spec.caches and spec.caches[name].holds_data:
+            # What is only in the cache is lost with it.
+            needed = [_part(device, spec, devices, lost) for device in spec.caches[name].devices]
+            return Part(name, devices.capacity(name), parts=tuple(needed))
         if below in spec.machine.drives:
             return Part(below, devices.capacity(name), lost=lost)
         name = below

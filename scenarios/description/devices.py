@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol
 
@@ -14,11 +14,13 @@ from ...model.files.quantities import format_size
 from ...model.layouts import LEVELS, Layout
 from ..workers.process_setup import DEEPEST, allow_nesting
 from .arrays import ArraySpec, EncryptedSpec, FailureSpec, VolumeSpec
+from .caches import CacheSpec
 from .machine import MachineSpec
 from .pools import PoolSpec, pool_devices
 from .workloads import DdSpec, LoadSpec
 
 _PART = re.compile(r"(.+)\.\d+")
+_Below = str | tuple[str, ...] | None
 _LEAST_VOLUME = 1 << 20
 _MOST_WAYS = 100_000
 """From a device down to its drives; each is gone several times."""
@@ -47,6 +49,10 @@ class Described(Protocol):
     def pools(self) -> Mapping[str, PoolSpec]:
         """By name."""
 
+    @property
+    def caches(self) -> Mapping[str, CacheSpec]:
+        """By name."""
+
 
 class Devices:
     """All devices of a scenario by name, and whether they fit together.
@@ -55,7 +61,7 @@ class Devices:
     ----------
     machine
         Whose drives they are built of.
-    arrays, encrypted, volumes, pools
+    arrays, encrypted, volumes, pools, caches
         What is built.
     """
 
@@ -66,33 +72,42 @@ class Devices:
         encrypted: Mapping[str, EncryptedSpec] | None = None,
         volumes: Mapping[str, VolumeSpec] | None = None,
         pools: Mapping[str, PoolSpec] | None = None,
+        caches: Mapping[str, CacheSpec] | None = None,
     ) -> None:
         self.machine = machine
         self.arrays = arrays
         self.encrypted = encrypted or {}
         self.volumes = volumes or {}
         self.pools = pools or {}
+        self.caches = caches or {}
         self.datasets = pool_devices(self.pools)
         self._capacities: dict[str, int] = {}
-        allow_nesting(len(self.arrays) + len(self.encrypted) + len(self.volumes))
+        allow_nesting(len(self.arrays) + len(self.encrypted) + len(self.volumes) + len(self.caches))
 
     @classmethod
     def of(cls, scenario: Described) -> Devices:
         """The devices of a scenario."""
-        return cls(scenario.machine, scenario.arrays, scenario.encrypted, scenario.volumes, scenario.pools)
+        built = scenario.arrays, scenario.encrypted, scenario.volumes, scenario.pools, scenario.caches
+        return cls(scenario.machine, *built)
+
+    @property
+    def _groups(self) -> dict[str, Mapping[str, object]]:
+        """What is built, by the name of its part of a scenario."""
+        return {group: getattr(self, group) for group in ("arrays", "encrypted", "volumes", "pools", "caches")}
 
     @property
     def names(self) -> list[str]:
         """Every device that can be loaded or built upon."""
-        return [*self.machine.drives, *self.arrays, *self.encrypted, *self.volumes, *self.datasets]
+        return [*self.machine.drives, *self.arrays, *self.encrypted, *self.volumes, *self.datasets, *self.caches]
 
     def one_below(self, name: str) -> str | None:
-        """The device below an encrypted device or a volume on one device; None of all others."""
+        """The device below an encrypted or cached device, or a volume on one device; None of all others."""
         if name in self.encrypted:
             return self.encrypted[name].on
-        if name in self.volumes and len(self.volumes[name].on) == 1:
-            return self.volumes[name].on[0]
-        return None
+        if name in self.caches:
+            return self.caches[name].on
+        volume = self.volumes.get(name)
+        return volume.on[0] if volume is not None and len(volume.on) == 1 else None
 
     @property
     def hidden(self) -> dict[str, str]:
@@ -112,30 +127,26 @@ class Devices:
         PydanticCustomError
             Naming what is wrong, and what is allowed.
         """
-        groups: dict[str, Mapping[str, object]] = {
-            "arrays": self.arrays,
-            "encrypted": self.encrypted,
-            "volumes": self.volumes,
-            "pools": self.pools,
-        }
+        groups = self._groups
         for group, named in groups.items():
             for name in named:
-                if name in self.machine.drives or any(name in groups[other] for other in groups if other != group):
+                if name in self.machine.drives or sum(name in other for other in groups.values()) > 1:
                     raise refusal("another device has the same name", "expected: names of their own", (group, name))
                 part = _PART.fullmatch(name)
                 if part is not None and part[1] in self.arrays:
                     found = f"{name}, as a part of {part[1]} may be called"
                     raise refusal(found, "expected: names of their own", (group, name))
         depths = self._depths()
-        for name, layer in self.encrypted.items():
-            self._check_known((layer.on,), "encrypted", name, "on", depths is None)
-        for name, volume in self.volumes.items():
-            self._check_known(volume.on, "volumes", name, "on", depths is None)
         for name, array in self.arrays.items():
             self._check_known(array.members, "arrays", name, "members", depths is None)
             self._check_drives(array, name)
         for name, pool in self.pools.items():
             self._check_known(pool.members, "pools", name, "vdevs", depths is None)
+        below = {"encrypted": ("on",), "volumes": ("on",), "caches": ("on", "cache", "metadata")}
+        for group, fields in below.items():
+            for name, layer in groups[group].items():
+                for field in fields:
+                    self._check_known(getattr(layer, field), group, name, field, depths is None)
         assert depths is not None
         self._check_depth(depths)
         self._check_ranges()
@@ -144,10 +155,12 @@ class Devices:
             self.arrays[name].check_failed(name, self.capacity)
         for name, pool in self.pools.items():
             pool.check_room(name, self.capacity)
+        for name, cached in self.caches.items():
+            cached.check_room(name, self.capacity(cached.cache))
 
-    def _check_known(self, members: Iterable[str], group: str, name: str, field: str, circular: bool) -> None:
+    def _check_known(self, below: _Below, group: str, name: str, field: str, circular: bool) -> None:
         known = set(self.names)
-        for member in members:
+        for member in (below,) if isinstance(below, str) else below or ():
             if member not in known:
                 raise refusal(f"unknown device {member!r}", f"expected: {', '.join(self.names)}", (group, name, field))
             if circular and name in self.below(member):
@@ -171,11 +184,13 @@ class Devices:
             return self.volumes[name].on
         if name in self.datasets:
             return self.datasets[name][0].members
+        if name in self.caches:
+            return self.caches[name].devices
         return (self.encrypted[name].on,) if name in self.encrypted else ()
 
     def _depths(self) -> dict[str, int] | None:
         """How many devices each is built on, itself among them; None if one is built of itself."""
-        built = {name: self._members(name) for name in (*self.arrays, *self.encrypted, *self.volumes, *self.datasets)}
+        built = {name: self._members(name) for name in self.names if name not in self.machine.drives}
         above: dict[str, list[str]] = {name: [] for name in built}
         left = {}
         for name, members in built.items():
@@ -197,8 +212,7 @@ class Devices:
         """Refuse more devices on each other than calls inside each other have room for."""
         for name, depth in depths.items():
             if depth > DEEPEST:
-                named = {"arrays": self.arrays, "encrypted": self.encrypted, "volumes": self.volumes}
-                at = next(((group, name) for group, there in named.items() if name in there), ("pools",))
+                at = next(((group, name) for group, there in self._groups.items() if name in there), ("pools",))
                 raise refusal(f"more than {DEEPEST:,} devices on each other", f"expected: up to {DEEPEST:,}", at)
         ways: dict[str, int] = {}
         for name in sorted(depths, key=depths.__getitem__):
@@ -240,8 +254,9 @@ class Devices:
         """Usable bytes of a device."""
         if name in self.machine.drives:
             return self.machine.drives[name].spec().capacity
-        if name in self.encrypted:
-            return self.capacity(self.encrypted[name].on)
+        below = self.one_below(name)
+        if below is not None and name not in self.volumes:
+            return self.capacity(below)
         if name in self.datasets:
             pool, _, dataset = name.partition("/")
             return self.pools[pool].size(dataset, self.capacity)
@@ -289,27 +304,9 @@ class Devices:
         """Bytes of the smallest I/O that a device takes: the largest logical sector of the drives below it."""
         if name in self.machine.drives:
             return self.machine.drives[name].spec().logical_sector
-        if name in self.encrypted:
-            return self.sector(self.encrypted[name].on)
-        if name in self.volumes:
-            return max(self.sector(device) for device in self.volumes[name].on)
-        if name in self.datasets:
-            return SECTOR
-        return max(self.sector(member) for member in self.arrays[name].members)
-
-    def _check_sectors(self, load: LoadSpec, target: str, place: tuple[str | int, ...]) -> None:
-        """Refuse direct I/Os that are not made of whole logical sectors."""
-        sector = self.sector(target)
-        for _, _, part in load.parts():
-            given = {
-                field: getattr(part, field) for field in ("block_size", "read_size", "write_size", "align", "start")
-            }
-            for field, value in given.items():
-                sizes = value if isinstance(value, dict) else [value or 0]
-                wrong = next((size for size in sizes if size % sector), None)
-                if wrong is not None:
-                    allowed = f"expected: multiples of {sector} bytes, the logical sector of {target}"
-                    raise refusal(f"{wrong} bytes", allowed, (*place, field))
+        least = self.caches[name].least_io if name in self.caches else SECTOR
+        below = () if name in self.datasets else self._members(name)
+        return max(least, *(self.sector(member) for member in below)) if below else least
 
     def check_workload(
         self, workload: DdSpec | LoadSpec, reach: Callable[[int], int], place: tuple[str | int, ...] = ("workload",)
@@ -328,7 +325,7 @@ class Devices:
                 seen = [name for name in self.names if name not in hidden]
                 raise refusal(f"{target}, which is behind {hidden[target]}", f"expected: {', '.join(seen)}", at)
             if isinstance(workload, LoadSpec):
-                self._check_sectors(workload, target, place)
+                workload.check_sectors(self.sector(target), target, place)
             capacity = reach(self.capacity(target))
             beyond = workload.beyond(target, capacity)
             if beyond is not None:
@@ -350,6 +347,9 @@ class Devices:
                 self._take(user, device, name, ("pools", name, "vdevs"))
         for name, layer in self.encrypted.items():
             self._take(user, layer.on, name, ("encrypted", name, "on"))
+        for name, cached in self.caches.items():
+            for device in cached.devices:
+                self._take(user, device, name, ("caches", name))
         divided: dict[str, str] = {}
         for name, volume in self.volumes.items():
             for device in volume.on:

@@ -18,6 +18,7 @@ from ...model.raid.read_balance import READ_BALANCE
 from ...model.zfs.map.capacity import PoolCapacity
 from .any_workload import IdleSpec, LoadsSpec, Workload
 from .arrays import ArraySpec, EncryptedSpec, FailureSpec, VolumeSpec
+from .caches import CacheSpec
 from .devices import Devices
 from .file_systems import FileSystems, FileSystemSpec
 from .machine import MachineSpec
@@ -79,6 +80,8 @@ class ScenarioSpec(Spec):
     """Partitions and logical volumes, by name."""
     pools: dict[str, PoolSpec] = Field(default_factory=dict)
     """Pools of ZFS, by name; their volumes and files are devices: `tank/vm`."""
+    caches: dict[str, CacheSpec] = Field(default_factory=dict)
+    """SSD caches in front of other devices, by name."""
     zfs_parameters: ZfsParameters = Field(default_factory=ZfsParameters)
     """Module parameters of ZFS."""
     file_systems: dict[str, FileSystemSpec] = Field(default_factory=dict)

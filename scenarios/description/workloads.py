@@ -343,6 +343,19 @@ class LoadSpec(Spec):
             for read, write in (load.sizes,)
         )
 
+    def check_sectors(self, sector: int, target: str, place: tuple[str | int, ...]) -> None:
+        """Refuse direct I/Os that are not made of whole logical sectors of a target."""
+        for _, _, part in self.parts():
+            given = {
+                field: getattr(part, field) for field in ("block_size", "read_size", "write_size", "align", "start")
+            }
+            for field, value in given.items():
+                sizes = value if isinstance(value, dict) else [value or 0]
+                wrong = next((size for size in sizes if size % sector), None)
+                if wrong is not None:
+                    allowed = f"expected: multiples of {sector} bytes, the logical sector of {target}"
+                    raise refusal(f"{wrong} bytes", allowed, (*place, field))
+
     def beyond(self, target: str, capacity: int) -> tuple[str, str] | None:
         """The field, and the range in words, that lies outside a device of `capacity` bytes."""
         if self.span is not None and self.start + self.span > capacity:

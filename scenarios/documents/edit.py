@@ -13,7 +13,7 @@ from .changes.merge import DRIVES_ALIKE, as_mapping, drives_in_short
 from .machine_catalogue import DEFAULT_MACHINE, machine
 from .paths import checked
 
-_NAMED_GROUPS = ("arrays", "encrypted", "volumes", "pools", "file_systems")
+_NAMED_GROUPS = ("arrays", "encrypted", "volumes", "pools", "caches", "file_systems")
 _MACHINE_DEPTH = 4
 """Of ``machine.drives.disk0.FIELD`` and its like."""
 

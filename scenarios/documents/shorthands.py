@@ -157,6 +157,11 @@ class Expansion:
         """Devices that pools are made of."""
         return [member for pool in _mapping(self.result.get("pools")).values() for member in self._in_pool(pool)]
 
+    def _in_caches(self) -> list[Any]:
+        """Devices that caches are made of."""
+        caches = _mapping(self.result.get("caches")).values()
+        return [_mapping(cached).get(field) for cached in caches for field in ("on", "cache", "metadata")]
+
     def _members(self, arrays: dict[Any, dict[str, Any]]) -> None:
         """Numbers of members and spares become drives that nothing else uses; members not given are all of those."""
         taken = self._taken(arrays)
@@ -187,6 +192,7 @@ class Expansion:
             for field in ("members", "spares"):
                 named += array[field] if isinstance(array.get(field), list) else []
             named.append(array.get("journal"))
+        named += self._in_caches()
         for group in ("encrypted", "file_systems"):
             named += [_mapping(layer).get("on") for layer in _mapping(self.result.get(group)).values()]
         named += [*self._under_volumes(), *self._in_pools()]
@@ -242,12 +248,12 @@ class Expansion:
             members = _mapping(array).get("members")
             used += members if isinstance(members, list) else []
         used += [*(_mapping(layer).get("on") for layer in encrypted.values()), *self._under_volumes()]
-        used += self._in_pools()
+        used += [*self._in_pools(), *self._in_caches()]
         pools = _mapping(self.result.get("pools"))
         datasets = [
             f"{name}/{dataset}" for name in pools for dataset in _mapping(_mapping(pools[name]).get("datasets"))
         ]
-        built = (*arrays, *encrypted, *volumes, *datasets)
+        built = (*arrays, *encrypted, *volumes, *datasets, *_mapping(self.result.get("caches")))
         return [name for name in built or self._drives if name not in used]
 
     def _loaded(self) -> list[Any]:

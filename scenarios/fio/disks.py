@@ -87,6 +87,8 @@ def drives_below(scenario: ScenarioSpec, name: str) -> list[str]:
     datasets = pool_devices(scenario.pools)
     if name in datasets:
         members = datasets[name][0].leaves()
+    elif name in scenario.caches:
+        members = scenario.caches[name].devices
     elif name in scenario.volumes:
         members = scenario.volumes[name].on
     else:

@@ -94,6 +94,8 @@ def is_rotational(scenario: ScenarioSpec, name: str) -> bool:
         return is_rotational(scenario, scenario.encrypted[name].on)
     if name in pool_devices(scenario.pools):
         return False
+    if name in scenario.caches:
+        return is_rotational(scenario, scenario.caches[name].on)
     if name in scenario.volumes:
         return any(is_rotational(scenario, device) for device in scenario.volumes[name].on)
     while name not in scenario.arrays:  # a part of a nested array, "md0.1"

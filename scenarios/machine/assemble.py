@@ -38,7 +38,9 @@ from ...model.tasks.lock import Lock, line_transfer_s
 from ..description.machine import MachineSpec
 from .drives import is_solid_state
 from .links import built_link
+from .loads import locality
 from .lock_plan import LocksPlan, locked, pool_locks
+from .mapper_plan import SlicesPlan, SsdCachePlan
 from .observer import Observer
 from .parts import (
     ArrayPlan,
@@ -63,13 +65,14 @@ from .parts import (
 )
 from .plan import MachinePlan
 from .pool_plan import DatasetPlan, PoolPlan
-from .slices_plan import SlicesPlan
 
 # What only some machines have is imported where it is made.
 if TYPE_CHECKING:
     from ...model.block.faulty_drive import FaultyDrive
     from ...model.block.in_submission import SubmissionWork
     from ...model.block.single_queue import BlockQueue
+    from ...model.cache.dm_cache import DmCache
+    from ...model.cache.writecache import Writecache
     from ...model.controller.controller import RaidController
     from ...model.controller.firmware import Firmware
     from ...model.crypt.cryptoloop import CryptDevice
@@ -130,6 +133,8 @@ class Assembly:
         Logical volumes by name; no partitions.
     pools
         Pools of ZFS by name.
+    ssd_caches
+        SSD caches by name.
     locks
         What I/Os of arrays take turns at.
     """
@@ -174,6 +179,7 @@ class Assembly:
         self.encrypting: dict[str, CryptDevice | LoopDevice] = {}
         self.volumes: dict[str, StripeArray] = {}
         self.pools: dict[str, Pool] = {}
+        self.ssd_caches: dict[str, DmCache | Writecache] = {}
         self.locks: list[Lock] = []
         self._makers: dict[type[Any], Callable[[Any], Any]] = {
             DiskPlan: self._disk,
@@ -191,6 +197,7 @@ class Assembly:
             SlicesPlan: self._slices,
             PoolPlan: self._pool,
             DatasetPlan: self._dataset,
+            SsdCachePlan: self._ssd_cache,
         }
 
     def make(self, parts: Iterable[Part]) -> None:
@@ -553,6 +560,32 @@ class Assembly:
     def _dataset(self, plan: DatasetPlan) -> Dataset:
         """A volume or file of a pool."""
         return self.pools[plan.pool].datasets[plan.name]
+
+    def _ssd_cache(self, plan: SsdCachePlan) -> DmCache | Writecache:
+        from ...model.cache.dm_cache import DmCache
+        from ...model.cache.settings import DmCacheSettings
+        from ...model.cache.warm import PastLoad, full_blocks, warm_blocks
+        from ...model.cache.writecache import Writecache
+
+        engine, host, settings, size = self._engine, self.host, plan.settings, plan.cache_bytes
+        members = [self.devices[plan.on], self.devices[plan.cache]]
+        random = engine.streams.generator(f"{plan.name}/before")
+        made: DmCache | Writecache
+        if isinstance(settings, DmCacheSettings):
+            own = plan.metadata is not None
+            metadata = self.devices[plan.metadata] if plan.metadata is not None else members[1]
+            made = DmCache(engine, plan.name, members, metadata, host, settings, size, 0 if own else size)
+            past = []
+            for load in plan.warm_for:
+                span = load.span or made.capacity - load.start
+                past.append(PastLoad(locality(engine, load, plan.name, span), load.start, span, load.read_share))
+            made.warm(warm_blocks(random, past, made.policy.places, settings.block_bytes))
+        else:
+            made = Writecache(engine, plan.name, members, host, settings, size)
+            if plan.full:
+                made.fill(full_blocks(random, made.places, made.capacity // settings.block_bytes))
+        self.ssd_caches[plan.name] = made
+        return made
 
 
 def read_ahead(plan: ReadAheadPlan) -> Callable[[int], ReadAhead]:

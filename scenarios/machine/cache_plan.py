@@ -141,6 +141,8 @@ def _largest_request(scenario: ScenarioSpec, known: KernelSpec, on: str) -> int:
     """
     if on in scenario.encrypted:
         return _largest_request(scenario, known, scenario.encrypted[on].on)
+    if on in scenario.caches:
+        return min(_largest_request(scenario, known, device) for device in scenario.caches[on].devices)
     if on in scenario.volumes:
         return min(_largest_request(scenario, known, device) for device in scenario.volumes[on].on)
     if on in scenario.machine.drives:

@@ -60,7 +60,7 @@ class BuiltMachine:
     def __init__(
         self, scenario: ScenarioSpec, scale: int = 1, observer: Observer = UNOBSERVED, serviced: bool = False
     ) -> None:
-        allow_nesting(len(scenario.arrays) + len(scenario.encrypted) + len(scenario.volumes))
+        allow_nesting(len(scenario.arrays) + len(scenario.encrypted) + len(scenario.volumes) + len(scenario.caches))
         self.scenario = scenario
         self.scale = scale
         self.observer = observer
@@ -78,6 +78,7 @@ class BuiltMachine:
         self.delayed_resyncs, self.faults = parts.delayed, parts.faults
         self.locks, self.encrypting = parts.locks, parts.encrypting
         self.pools, self.scans = parts.pools, parts.scans
+        self.ssd_caches = parts.ssd_caches
         self.network: Network | None = None
         if scenario.network is not None:
             from .network import Network

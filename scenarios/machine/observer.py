@@ -18,7 +18,7 @@ class Observer(Protocol):
         """A machine begins to be built; a long run may build two, and the last one counts."""
 
     def part(self, part: Any) -> None:
-        """A queue, drive, array, controller, encrypted device, link, or host has been built."""
+        """A queue, drive, array, controller, encrypted or cached device, link, or host has been built."""
 
     def target(self, device: Any) -> None:
         """The workload will send its I/Os to this device, or the file system on it will."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from .lock_plan import LocksPlan
+from .mapper_plan import SlicesPlan, SsdCachePlan
 from .pool_plan import DatasetPlan, PoolPlan
-from .slices_plan import SlicesPlan
 
 # A plan only holds what others make.
 if TYPE_CHECKING:
@@ -383,6 +383,7 @@ Part = (
     | SlicesPlan
     | LoopPlan
     | PoolPlan
+    | SsdCachePlan
     | DatasetPlan
 )
 """What devices are made of."""

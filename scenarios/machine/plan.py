@@ -28,6 +28,7 @@ from ..description.tuning import dirty_limits
 from ..description.workloads import DdSpec
 from .array_plan import array_parts, is_rotational, shown_layout
 from .cache_plan import cache_plan, raw_cache_plan
+from .mapper_plan import SlicesPlan, ssd_cache_plan
 from .parts import (
     CryptPlan,
     DiskPlan,
@@ -42,7 +43,6 @@ from .parts import (
 )
 from .pool_plan import pool_parts
 from .queue_plan import queue_plan
-from .slices_plan import SlicesPlan
 
 LOW_MEMORY_BYTES = 896 << 20
 """What a 32-bit x86 kernel maps directly; buffers of block devices lie there on Linux 2.4."""
@@ -172,8 +172,8 @@ def mount_plan(planning: Planning, point: str) -> MountPlan:
 def device_parts(planning: Planning, name: str) -> Iterator[Part]:
     """The parts of a device and of all that it stands upon, but for those that are there already.
 
-    A device is a drive behind its queue, an array, a volume of a controller, what is encrypted, a partition, or a
-    logical volume.
+    A device is a drive behind its queue, an array, a volume of a controller, what is encrypted or cached, a partition,
+    or a logical volume.
     """
     if name in planning.made:
         return
@@ -205,6 +205,10 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
     elif name in planning.devices.datasets or name in scenario.pools:
         rotates = partial(is_rotational, scenario)
         yield from pool_parts(scenario, name, planning.made, partial(device_parts, planning), rotates)
+    elif name in scenario.caches:
+        for device in scenario.caches[name].devices:
+            yield from device_parts(planning, device)
+        yield ssd_cache_plan(scenario, name)
     elif array is None:
         yield from _encrypted_parts(planning, name)
     elif array.controller is not None:

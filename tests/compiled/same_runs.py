@@ -28,6 +28,7 @@ LIBRARY = (
     *("journaled-archive", "mail-spool", "vm-host"),
 )
 CIPHERS = ("cryptoloop", "dm-crypt")
+CACHES = ("dm-cache", "dm-writecache")
 TODAY = """
 kernel: linux-6.1
 machine: {model: server, drives: {model: RAM-disk, count: 2}}
@@ -79,6 +80,7 @@ def main(arguments: list[str]) -> None:
     results["today"] = _today()
     results["pool"] = _pool()
     results |= {cipher: _encrypted(cipher) for cipher in CIPHERS}
+    results |= {kind: _cached(kind) for kind in CACHES}
     kept = {f"{array} {kernel}": _kept(array, kernel) for array, kernel in KEPT}
     compiled = sorted(name for name, module in sys.modules.items() if _is_compiled(name, module))
     print(json.dumps({"compiled": compiled, "kept": kept, "results": results}))
@@ -171,6 +173,15 @@ def _encrypted(kind: str) -> str:
     lines = ["machine: {drives: {model: WD2500JB, count: 1}}"]
     lines += [f"encrypted: {{crypt0: {{on: disk0, kind: {kind}, rate: 1GB/s, source: assumed}}}}"]
     lines += ["workload: {kind: load, targets: [crypt0], depth: 4, read_share: 50%, warm_up: 0s, duration: 2s}"]
+    return _simulated(document_from("\n".join(lines)).spec())
+
+
+def _cached(kind: str) -> str:
+    from raidsim.scenarios.documents.document import document_from
+
+    lines = ["machine: {drives: {disk0: {model: WD2500JB}, flash: {model: Samsung-870-EVO-1TB}}}"]
+    lines += [f"caches: {{c0: {{on: disk0, cache: flash, kind: {kind}, mode: writeback, size: 64MiB}}}}"]
+    lines += ["workload: {kind: load, targets: [c0], depth: 4, read_share: 50%, warm_up: 0s, duration: 5s, span: 1GiB}"]
     return _simulated(document_from("\n".join(lines)).spec())
 
 

@@ -65,6 +65,7 @@ KINDS = {
         Kind("fs", "file_systems.fs", "each phase's traffic; times within 20 %", None),
         Kind("zfs", "zfs.zfs", "99 % of each phase's requests", 0.95),
         Kind("pools", "pools.pools", "hits of the ARC within 3 points, rates within 20 %", 0.85),
+        Kind("cache", "caches.caches", "requests within 5 %, hits within 3 points, times within 20 %", 0.8),
         Kind("workloads", "workloads.workloads", "the operations of the real programs", 1.0),
     )
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from .cache_shapes import CacheTruth
 from .pool_shapes import CachingTruth, PoolJobsTruth, PoolQueueTruth, ThrottledPoolTruth
 from .shapes import (
     FileSystemTruth,
@@ -52,6 +53,8 @@ def shape_of(content: Any) -> tuple[str, type[Shape]] | None:
         return "pools", PoolQueueTruth
     if {"pool", "fill", "parameters", "member"} <= content.keys():
         return "pools", ThrottledPoolTruth
+    if {"results", "devices", "tables", "notation"} <= content.keys():
+        return "cache", CacheTruth
     if {"results", "member"} <= content.keys() and "completion_us" in content["member"]:
         return "pools", PoolJobsTruth
     if {"rebuilds", "member"} <= content.keys():

@@ -19,6 +19,8 @@ DEFAULT_TRUTH = Path(__file__).parent.parent / "truth"
 """The recordings that come with raidsim."""
 
 _SUFFIXES = (".json", ".json.gz")
+_REQUESTS = ".requests.json"
+"""In the name of a file that goes with the recording of a cache."""
 _ALLOWED = "expected: JSON as the manual's page on conformance describes it for each kind"
 _NAMED_BY = {
     "arrays": ("array", ("name", "array")),
@@ -66,6 +68,8 @@ def load_truth(folder: Path = DEFAULT_TRUTH) -> TruthFolder:
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         inside = path.relative_to(folder)
         if any(part.startswith(".") for part in inside.parts) or path.name.startswith("README"):
+            continue
+        if _REQUESTS in path.name and path.with_name(path.name.partition(_REQUESTS)[0] + ".json").is_file():
             continue
         if not path.name.endswith(_SUFFIXES):
             if not _goes_with_a_program(path, inside):

@@ -87,6 +87,8 @@ def _drives(devices: Devices, name: str, share: float) -> Iterator[tuple[str, fl
     """The drives below a device, each with the bytes of the device's data for a byte that it is written."""
     if name in devices.encrypted:
         yield from _drives(devices, devices.encrypted[name].on, share)
+    elif name in devices.caches:
+        yield from _drives(devices, devices.caches[name].on, share)
     elif name in devices.volumes:
         for device in devices.volumes[name].on:
             yield from _drives(devices, device, share)

@@ -127,6 +127,11 @@ def _of(
         below = [_of(scenario, devices, device, op, counted, full) for device in scenario.volumes[name].on]
         rate = sum_in_order(each.rate for each in below)
         return Supply(rate, sum_in_order(each.cache_bytes for each in below))
+    if name in devices.caches:
+        front = devices.caches[name]
+        below = [_of(scenario, devices, device, op, counted, full) for device in (front.on, front.cache)]
+        held = front.data_bytes(devices.capacity(front.cache)) if op == "read" or front.holds_data else 0
+        return Supply(below[0].rate, below[0].cache_bytes + below[1].cache_bytes + held)
     if name in devices.datasets:
         below = [_of(scenario, devices, member, op, counted, full) for member in devices.datasets[name][0].leaves()]
         # What is read or written may stay in memory.

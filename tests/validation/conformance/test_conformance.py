@@ -53,7 +53,7 @@ def test_kinds_stand_in_their_order() -> None:
     """Protects the report's order, and that a kind is found by the name of its module."""
     assert list(KINDS) == [
         *("layout", "io", "readchoice", "readbalance", "readahead", "resync", "rebuild"),
-        *("timing", "fs", "zfs", "pools", "workloads"),
+        *("timing", "fs", "zfs", "pools", "cache", "workloads"),
     ]
     there = [each for each in KINDS.values() if each.is_there]
     assert {"layout", "io"} <= {each.name for each in there}
@@ -75,6 +75,7 @@ def test_every_recording_is_assigned_to_a_kind() -> None:
         "fs": 4,
         "zfs": 15,
         "pools": 5,
+        "cache": 5,
         "workloads": 36,
     }
 

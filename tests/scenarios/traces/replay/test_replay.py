@@ -18,7 +18,6 @@ from raidsim.model.drives.catalogue import CATALOGUE
 from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.loads.trace_ios import in_parts
 from raidsim.model.loads.trace_load import TimedTrace
-from raidsim.scenarios.description.other_drive import with_drive
 from raidsim.scenarios.description.scenario import ScenarioSpec, target_of
 from raidsim.scenarios.machine.loads import FIRST_ISSUER
 from raidsim.scenarios.machine.machine import BuiltMachine
@@ -26,6 +25,7 @@ from raidsim.scenarios.running.base.run import Run
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.traces.formats.record import TraceRecord, columns_of
 from raidsim.scenarios.traces.replay import replay as replay_module
+from raidsim.scenarios.traces.replay.other_drive import with_drive
 from raidsim.scenarios.traces.replay.placement import TraceMemory
 from raidsim.scenarios.traces.replay.replay import Replay, ReplayOptions, ReplayRun, TraceSpec
 from raidsim.tests.scenarios.small_machine import DRIVES, scenario

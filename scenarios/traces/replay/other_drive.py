@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model.disk.spec import DriveSpec
-from ...model.drives.catalogue import hard_disk_names, named_drive, solid_state_names
-from .scenario import ScenarioSpec
+from ....model.disk.spec import DriveSpec
+from ....model.drives.catalogue import hard_disk_names, named_drive, solid_state_names
+from ...description.scenario import ScenarioSpec
 
 
 def with_drive(scenario: ScenarioSpec, name: str) -> ScenarioSpec:

@@ -1,0 +1,168 @@
+"""SSD caches as data: a slow device, a fast one in front of it, and how the kernel's driver is set up.
+
+LVM makes the first two kinds (``lvconvert --type cache``, ``--type writecache``); its names for parameters are those
+of the drivers.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from ...model.files.description import Duration, PositiveSize, Spec, refusal
+from ...model.files.quantities import format_size
+
+CacheKind = Literal["dm-cache", "dm-writecache"]
+CacheMode = Literal["writethrough", "writeback", "passthrough"]
+Percent = Annotated[int, Field(ge=0, le=100)]
+
+MODES: Final[dict[CacheKind, tuple[CacheMode, ...]]] = {
+    "dm-cache": ("writethrough", "writeback", "passthrough"),
+    "dm-writecache": ("writeback",),
+}
+"""Where writes may go, by kind; the first is the usual one (LVM's)."""
+_OWN: Final[dict[CacheKind, tuple[str, ...]]] = {
+    "dm-cache": ("metadata", "migration_threshold"),
+    "dm-writecache": (
+        "high_watermark",
+        "low_watermark",
+        "autocommit_blocks",
+        "autocommit_time",
+        "pause_writeback",
+    ),
+}
+"""Parameters that only this kind has."""
+_LEAST_BLOCK, _MOST_BLOCK = 32 << 10, 1 << 30
+_MOST_CHUNKS = 1_000_000
+"""LVM takes larger blocks where a cache would have more (allocation/cache_pool_max_chunks)."""
+_LEAST_CACHE = 16 << 20
+_LEAST_METADATA = 8 << 20
+_METADATA_PER_BLOCK = 64
+MOST_FULL: Final = 1 << 20
+"""Blocks of a dm-writecache that may be full at the start."""
+
+
+class CacheSpec(Spec):
+    """A fast device that caches a slow one. What is built on it, or loads it, names this device."""
+
+    on: str
+    """The slow device: an array, a drive, a volume."""
+    cache: str
+    """The fast device."""
+    kind: CacheKind = "dm-cache"
+    """"dm-cache" (LVM's `cache`; the policy smq decides what is promoted) or "dm-writecache" (LVM's `writecache`; it
+    holds writes only)."""
+    mode: CacheMode | None = None
+    """Where writes go: to both devices (`writethrough`), to the cache and later to the slow device (`writeback`), or to
+    the slow device alone, which also serves all reads (`passthrough`). Unless given, `writethrough` for dm-cache."""
+    size: PositiveSize | None = None
+    """How much of the fast device is used; all of it unless given."""
+    block_size: PositiveSize | None = None
+    """Bytes of a block of the cache. Unless given 64 KiB for dm-cache, twice as much until the cache has no more than a
+    million blocks, as LVM chooses; 4 KiB for dm-writecache."""
+    metadata: str | None = None
+    """Device of dm-cache's metadata; the end of the fast device unless given."""
+    migration_threshold: PositiveSize = 1 << 20
+    """dm-cache: bytes that are written back at a time."""
+    high_watermark: Percent = 50
+    low_watermark: Percent = 45
+    """dm-writecache: writeback begins at this percentage of used blocks, and ends at that one."""
+    autocommit_blocks: int = Field(default=65_536, ge=1)
+    autocommit_time: Duration = 1.0
+    """dm-writecache: a commit begins when this number of blocks has been written, or this time after the first."""
+    pause_writeback: Duration = 3.0
+    """dm-writecache: writeback waits until the slow device has been without writes of others for this time."""
+    state: Literal["warm", "cold", "full"] | None = None
+    """What is in the cache at the start: `cold` nothing; `warm` (dm-cache) the blocks that the loads on this device hit
+    most, and what they have written to them; `full` (dm-writecache) nothing but blocks that are still to be written
+    back. Unless given, `warm` for dm-cache and `cold` for dm-writecache."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        for kind, fields in _OWN.items():
+            for field in fields:
+                if kind != self.kind and field in self.model_fields_set:
+                    raise refusal(f"{field} of {self.kind}", f"expected: with kind {kind}", (field,))
+        if self.written not in MODES[self.kind]:
+            raise refusal(f"{self.mode} of {self.kind}", f"expected: {', '.join(MODES[self.kind])}", ("mode",))
+        if self.cache == self.on:
+            raise refusal(f"{self.cache}, which is what is cached", "expected: another device", ("cache",))
+        states = ("warm", "cold") if self.kind == "dm-cache" else ("cold", "full")
+        if self.started not in states:
+            raise refusal(f"{self.state} of {self.kind}", f"expected: {' or '.join(states)}", ("state",))
+        if self.low_watermark > self.high_watermark:
+            found = f"{self.low_watermark}, above high_watermark {self.high_watermark}"
+            raise refusal(found, "expected: up to it", ("low_watermark",))
+        self._check_block()
+        return self
+
+    def _check_block(self) -> None:
+        size = self.block_size
+        if size is None:
+            return
+        if self.kind == "dm-writecache":
+            if size not in (512, 1024, 2048, 4096):
+                raise refusal(format_size(size), "expected: 512 B, 1 KiB, 2 KiB or 4 KiB", ("block_size",))
+        elif size % _LEAST_BLOCK or not _LEAST_BLOCK <= size <= _MOST_BLOCK:
+            raise refusal(format_size(size), "expected: a multiple of 32 KiB, up to 1 GiB", ("block_size",))
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices that it is made of."""
+        metadata = () if self.metadata is None else (self.metadata,)
+        return (self.on, self.cache, *metadata)
+
+    @property
+    def least_io(self) -> int:
+        """Bytes of the smallest I/O that it takes besides those of its devices."""
+        return self.block_bytes(0) if self.kind == "dm-writecache" else 512
+
+    @property
+    def written(self) -> CacheMode:
+        """The mode."""
+        return self.mode or MODES[self.kind][0]
+
+    @property
+    def holds_data(self) -> bool:
+        """Whether the cache holds data that are nowhere else."""
+        return self.written == "writeback"
+
+    @property
+    def started(self) -> str:
+        """The state at the start."""
+        return self.state or ("warm" if self.kind == "dm-cache" else "cold")
+
+    def block_bytes(self, capacity: int) -> int:
+        """Bytes of a block on a fast device of this capacity."""
+        if self.block_size is not None:
+            return self.block_size
+        if self.kind == "dm-writecache":
+            return 4096
+        block = 64 << 10
+        while (self.size or capacity) // block > _MOST_CHUNKS:
+            block *= 2
+        return block
+
+    def data_bytes(self, capacity: int) -> int:
+        """Bytes of the fast device that hold data, and metadata of dm-writecache."""
+        size = self.size or capacity
+        if self.kind == "dm-cache" and self.metadata is None:
+            block = self.block_bytes(capacity)
+            metadata = max(_LEAST_METADATA, size // block * _METADATA_PER_BLOCK)
+            size -= -(-metadata // block) * block
+        return size
+
+    def check_room(self, name: str, capacity: int) -> None:
+        """Refuse a cache that its device has no room for, or that is too small to be one."""
+        at = ("caches", name, "size")
+        size = self.size or capacity
+        if size > capacity:
+            raise refusal(format_size(size), f"expected: up to {format_size(capacity)}, what {self.cache} has", at)
+        block = self.block_bytes(capacity)
+        if size < _LEAST_CACHE or self.data_bytes(capacity) < block:
+            least = format_size(max(_LEAST_CACHE, _LEAST_METADATA + 2 * block))
+            raise refusal(format_size(size), f"expected: {least} or more", at)
+        if self.started == "full" and size // block > MOST_FULL:
+            found = f"full, of {size // block:,} blocks"
+            raise refusal(found, f"expected: with up to {MOST_FULL:,} blocks, or cold", ("caches", name, "state"))

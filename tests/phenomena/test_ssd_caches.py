@@ -1,0 +1,69 @@
+"""What an SSD in front of disks brings, and what it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidsim.scenarios.comparison.redundancy import top_parts
+from raidsim.scenarios.documents.document import document_from
+from raidsim.scenarios.running.simulate import simulate
+
+TEXT = """
+machine: {{drives: {{disk0: {{model: WD2500JB}}, flash: {{model: Samsung-870-EVO-1TB}}}}}}
+{caches}
+workload: {{kind: load, {load}, warm_up: 500ms, duration: 1500ms}}
+"""
+CACHE = "caches: {{c0: {{on: disk0, cache: flash, {}}}}}"
+HOT = "span: 20GiB, depth: 4, locality: {kind: hot, share: 90%, of: 5%}"
+
+
+def iops(cache: str, load: str) -> float:
+    """I/Os a second."""
+    caches = CACHE.format(cache) if cache else ""
+    load = f"{load}, targets: [{'c0' if cache else 'disk0'}]"
+    found = simulate(document_from(TEXT.format(caches=caches, load=load)).spec())
+    return float(sum(found.iops.values()))
+
+
+def test_a_hot_set_that_fits_is_served_by_the_flash() -> None:
+    """Protects the purpose: a cache larger than the hot set answers nine of ten reads, so the disk sees a tenth."""
+    alone, cached = iops("", HOT), iops("size: 2GiB", HOT)
+    assert cached > 5.0 * alone
+
+
+def test_a_hot_set_that_does_not_fit_gains_little() -> None:
+    """The counter-test: a cache of a tenth of the hot set leaves the disk nearly all of the reads."""
+    alone, cached = iops("", HOT), iops("size: 128MiB", HOT)
+    assert cached < 1.3 * alone
+
+
+def test_a_cold_cache_gives_nothing_yet() -> None:
+    """The counter-test of the warm state: while it is promoted, a hot set is read from the disk, twice even."""
+    assert iops("size: 2GiB, state: cold", HOT) < 1.5 * iops("", HOT)
+
+
+def test_writeback_spares_the_disk_what_writethrough_does_not() -> None:
+    """Protects the modes: random writes are as fast as the flash, or as the disk."""
+    load = f"{HOT}, read_share: 0%"
+    through, back = iops("size: 2GiB", load), iops("size: 2GiB, mode: writeback", load)
+    assert back > 5.0 * through
+    assert through == pytest.approx(iops("", load), rel=0.3)
+
+
+def test_a_buffer_for_writes_lasts_until_it_is_full() -> None:
+    """Protects dm-writecache: a burst goes at the flash's speed; full, it gives what the disk takes."""
+    load = "span: 20GiB, depth: 4, read_share: 0%"
+    buffer = "kind: dm-writecache, size: 256MiB, high_watermark: 100, low_watermark: 95"
+    assert iops(buffer, load) > 5.0 * iops(f"{buffer}, state: full", load)
+
+
+@pytest.mark.parametrize(("mode", "fatal"), [("writeback", 1), ("writethrough", 2)])
+def test_writeback_on_one_flash_drive_loses_data_with_it(mode: str, fatal: int) -> None:
+    """Protects the risk: the mirror below survives a disk, but not the loss of what only the cache has."""
+    text = f"""
+machine: {{drives: {{disk0: {{model: WD2500JB}}, disk1: {{model: WD2500JB}}, flash: {{model: Samsung-870-EVO-1TB}}}}}}
+arrays: {{md0: {{level: raid1, members: [disk0, disk1]}}}}
+caches: {{c0: {{on: md0, cache: flash, mode: {mode}}}}}
+workload: {{kind: load}}
+"""
+    assert [part.fewest_fatal for part in top_parts(document_from(text).spec())] == [fatal]

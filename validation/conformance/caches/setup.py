@@ -1,0 +1,75 @@
+"""From a recording of a cache to the model's device: the table of the device mapper says how it was set up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args
+
+from ....model.cache.device import CacheDevice
+from ....model.cache.dm_cache import DmCache
+from ....model.cache.settings import CacheMode, DmCacheSettings, WritecacheSettings
+from ....model.cache.writecache import Writecache
+from ....model.core.device import Device
+from ....model.core.engine import Engine
+from ....model.tasks.host import Host
+from ..base import NotSupported
+
+SECTOR = 512
+Build = Callable[[Engine, Sequence[Device], Host], CacheDevice]
+
+
+def build_of(content: Mapping[str, Any], place: str) -> Build:
+    """What makes the cached device of a recording.
+
+    Raises
+    ------
+    NotSupported
+        If it is set up as the model has it not.
+    """
+    words = str(content["tables"]).split()
+    if len(words) > 2 and words[2] == "cache":
+        return _dm_cache(words[3:], place)
+    if len(words) > 2 and words[2] == "writecache":
+        return _writecache(words[3:], place)
+    raise NotSupported(place, f"table {content['tables']!r}"[:90], "expected: one of cache or writecache")
+
+
+def _dm_cache(words: Sequence[str], place: str) -> Build:
+    """``METADATA CACHE ORIGIN BLOCK #FEATURES [FEATURES] POLICY #ARGUMENTS [ARGUMENTS]``."""
+    block, features = int(words[3]) * SECTOR, words[5 : 5 + int(words[4])]
+    policy, arguments = words[5 + len(features)], words[7 + len(features) :]
+    options = dict(zip(arguments[::2], arguments[1::2], strict=False))
+    modes = [feature for feature in features if feature in get_args(CacheMode)]
+    unknown = [feature for feature in features if feature not in (*modes, "metadata2", "no_discard_passdown")]
+    unknown += [name for name in options if name != "migration_threshold"]
+    if policy not in ("smq", "mq", "default") or unknown:
+        found = f"policy {policy}, {', '.join(unknown) or 'no option'}"
+        raise NotSupported(place, found, "expected: smq with a mode and a migration_threshold")
+    threshold = int(options.get("migration_threshold", 2048)) * SECTOR
+    mode: CacheMode = next((known for known in get_args(CacheMode) if known in modes), "writeback")
+
+    def build(engine: Engine, devices: Sequence[Device], host: Host) -> DmCache:
+        settings = DmCacheSettings(block, mode, threshold)
+        return DmCache(engine, "cache", devices[:2], devices[2], host, settings)
+
+    return build
+
+
+def _writecache(words: Sequence[str], place: str) -> Build:
+    """``s ORIGIN CACHE BLOCK #OPTIONS [OPTIONS]``."""
+    options = dict(zip(words[5::2], words[6::2], strict=False))
+    known = {"high_watermark", "low_watermark", "autocommit_blocks", "autocommit_time", "pause_writeback"}
+    unknown = [name for name in options if name not in known]
+    if words[0] != "s" or unknown:
+        found = f"mode {words[0]}, {', '.join(unknown) or 'no option'}"
+        raise NotSupported(place, found, f"expected: s with {', '.join(sorted(known))}")
+    usual = WritecacheSettings()
+    settings = WritecacheSettings(
+        int(words[3]),
+        int(options.get("high_watermark", 50)) / 100,
+        int(options.get("low_watermark", 45)) / 100,
+        int(options.get("autocommit_blocks", usual.autocommit_blocks)),
+        int(options.get("autocommit_time", 1000)) / 1000,
+        int(options.get("pause_writeback", 3000)) / 1000,
+    )
+    return lambda engine, devices, host: Writecache(engine, "cache", devices[:2], host, settings)
