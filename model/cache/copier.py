@@ -46,11 +46,11 @@ class Copier:
         The devices.
     """
 
-    __slots__ = ("_host", "_jobs", "_thread", "_woken")
+    __slots__ = ("_host", "_jobs", "_woken", "_worker")
 
     def __init__(self, engine: Engine, members: Sequence[Device], host: Host) -> None:
         self._host = host
-        self._thread = KernelThread(engine, members, host)
+        self._worker = KernelThread(engine, members, host)
         self._jobs: list[tuple[int, Request]] = []
         self._woken = False
 
@@ -71,7 +71,7 @@ class Copier:
     def _work(self) -> None:
         self._woken = False
         jobs, self._jobs = self._jobs, []
-        thread = self._thread
+        thread = self._worker
         for slot, request in jobs:
             thread.submit(slot, request)
         thread.when_awake(thread.rest)
