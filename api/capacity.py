@@ -15,6 +15,7 @@ from ..model.files.quantities import parse_fraction, parse_size
 from ..model.layouts import LEVELS, layout_for
 from ..model.layouts.factory import level_name
 from ..model.solid_state.spec import SolidStateSpec
+from ..model.zfs.map.words import are_alike
 from ..scenarios.advice.endurance import Endurance, endurance
 from ..scenarios.description.workloads import MOST_OUTSTANDING
 from ..scenarios.designs.capacity import (
@@ -33,6 +34,8 @@ from .tables.capacity import capacity_lines, capacity_table, capacity_title, end
 
 _USERS_PER_DRIVE = 128
 """As many as a load curve measures the saturation with."""
+_USERS_IN_POOL = 16
+"""Of each drive of a pool, whose drives get ten reads at a time."""
 
 
 class Capacity(Value):
@@ -138,7 +141,7 @@ def capacity(
     drive: str | None = None,
     spares: int = 0,
     groups: int | None = None,
-    file_system: FileSystemName = "ext4",
+    file_system: FileSystemName | None = None,
     fill: str | float = "85%",
     price: float | None = None,
     performance: bool = False,
@@ -151,7 +154,8 @@ def capacity(
     Parameters
     ----------
     level
-        "raid0", "raid1", "raid5", "raid6", "raid10", "raid50", "raid60" ...
+        "raid0", "raid1", "raid5", "raid6", "raid10", "raid50", "raid60" ...; of a pool of ZFS its vdevs: "raidz2",
+        "2 x raidz1", "mirrors", "draid2:4d:8c:1s".
     drives
         Number of drives, spares among them.
     size
@@ -163,7 +167,7 @@ def capacity(
     groups
         Inner arrays of RAID 50 and 60.
     file_system
-        What is made on the array: "ext4", "xfs" or "none".
+        What is made on the array: "ext4" (unless given), "xfs" or "none". A pool has its own.
     fill
         How full it may get.
     price
@@ -205,8 +209,10 @@ def capacity(
         fill=parse_fraction(fill, "--fill"),
         price=price,
     )
+    if written is not None and are_alike(level):
+        raise InputError("--written", f"found it with {level}, a pool of ZFS", "expected: with levels of md")
     return Capacity(
-        LEVELS[level_name(level)].label,
+        level if are_alike(level) else LEVELS[level_name(level)].label,
         each,
         plan,
         _power(drives, spares, drive, watts, energy_price),
@@ -249,12 +255,8 @@ def _power(
 
 def _random_iops(level: str, drives: int, model: str, spares: int, groups: int | None) -> float:
     """Random I/Os a second of 4 KiB, 70 % of them reads, with all drives busy."""
-    array: dict[str, Any] = {"level": level, "members": drives - spares, "spares": spares}
-    if groups is not None:
-        array["groups"] = groups
-    described = {
+    described: dict[str, Any] = {
         "machine": {"model": "server", "drives": {"model": model, "count": drives}},
-        "arrays": {"md0": array},
         "workload": {
             "read_share": 0.7,
             "depth": min(_USERS_PER_DRIVE * drives, MOST_OUTSTANDING),
@@ -263,4 +265,13 @@ def _random_iops(level: str, drives: int, model: str, spares: int, groups: int |
             "duration": "1s",
         },
     }
+    if are_alike(level):
+        # A block is found by its pointers first, and both wait for all drives, so the first second says nothing. A
+        # drive gets ten reads at a time, and what waits above only lengthens the beginning.
+        described["workload"] = {"read_share": 0.7, "depth": _USERS_IN_POOL * drives, "independent": True}
+        described["machine"]["drives"]["count"] = drives - spares
+        described["pools"] = {"tank": {"vdevs": level, "datasets": {"data": {"volume": "all"}}}}
+    else:
+        array: dict[str, Any] = {"level": level, "members": drives - spares, "spares": spares}
+        described["arrays"] = {"md0": array if groups is None else {**array, "groups": groups}}
     return run(Scenario.from_yaml(json.dumps(described)), progress=False).iops

@@ -26,12 +26,15 @@ def capacity_title(level: str, drive_bytes: int, plan: CapacityPlan) -> str:
 
 def capacity_table(plan: CapacityPlan) -> Table:
     """Capacity step by step."""
+    metadata, whole, kept = "- md's metadata", "array", "- file system"
+    if plan.pool_size is not None:
+        metadata, whole, kept = "- ZFS's labels and metaslabs", "pool", "- kept back (slop space)"
     sizes = {
         "raw": plan.raw_bytes,
         "- parity, copies, spares": plan.array_bytes + plan.metadata_bytes - plan.raw_bytes,
-        "- md's metadata": -plan.metadata_bytes,
-        "array": plan.array_bytes,
-        "- file system": -plan.file_system_bytes,
+        metadata: -plan.metadata_bytes,
+        whole: plan.array_bytes,
+        kept: -plan.file_system_bytes,
         "usable": plan.usable_bytes,
         "to be planned with (fill limit)": plan.planned_bytes,
     }
@@ -42,6 +45,12 @@ def capacity_table(plan: CapacityPlan) -> Table:
 def capacity_lines(plan: CapacityPlan, iops: float | None) -> Iterator[str]:
     """Failures survived, cost and I/Os per second."""
     yield f"survives {counted(plan.survives_any, 'failed drive')}, whichever"
+    if plan.pool_size is not None:
+        listed, usable = plan.pool_size / 2**40, plan.usable_bytes / 2**40
+        yield (
+            f"SIZE of zpool list: {listed:,.4g} TiB, with parity; zfs list: {usable:,.4g} TiB in blocks of 128 KiB, "
+            "and smaller blocks take more of it"
+        )
     if plan.cost is not None and plan.cost_per_tb is not None:
         yield f"cost {plan.cost:,.0f}, {plan.cost_per_tb:,.2f} per TB that is planned with"
     if iops is not None:

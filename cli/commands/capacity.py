@@ -14,15 +14,18 @@ _MOST_DISKS = 1000
 
 
 def capacity_command(
-    level: Annotated[str, typer.Argument(help="raid0, raid1, raid5, raid6, raid10, raid50, raid60 ...")],
+    level: Annotated[
+        str, typer.Argument(help="raid0, raid1, raid5, raid6, raid10, raid50, raid60 ...; raidz2, mirrors, ...")
+    ],
     drives: Annotated[int, typer.Argument(min=1, max=_MOST_DISKS, help="Number of drives, spares among them.")],
     size: Annotated[str | None, typer.Option("--size", help="Of each drive: 18TB.")] = None,
     drive: Annotated[str | None, typer.Option("--drive", metavar="MODEL", help="A drive of the catalogue.")] = None,
     spares: Annotated[int, typer.Option("--spares", min=0, help="Drives that stand by.")] = 0,
     groups: Annotated[int | None, typer.Option("--groups", min=1, help="raid50, raid60: inner arrays.")] = None,
     file_system: Annotated[
-        Literal["ext4", "xfs", "none"], typer.Option("--file-system", help="What is made on the array.")
-    ] = "ext4",
+        Literal["ext4", "xfs", "none"] | None,
+        typer.Option("--file-system", help="What is made on the array; default: ext4. A pool has its own."),
+    ] = None,
     fill: Annotated[str, typer.Option("--fill", metavar="SHARE", help="How full it may get.")] = "85%",
     price: Annotated[float | None, typer.Option("--price", min=0, help="Of one drive, in any currency.")] = None,
     performance: Annotated[

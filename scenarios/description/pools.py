@@ -17,7 +17,9 @@ from ...model.zfs.map.capacity import SLOP_SHIFT, USUAL_BLOCK, PoolCapacity, poo
 from ...model.zfs.map.draid import Draid
 from ...model.zfs.map.kinds import STRIPE, vdevs_for
 from ...model.zfs.map.pool import LOG, NORMAL, SPECIAL, PoolMap
+from ...model.zfs.map.vdev import Vdev
 from ...model.zfs.map.words import vdev_words
+from ...model.zfs.records.metadata import METADATA_BYTES, POINTERS, indirect_psize
 
 _ROLES = {"data": NORMAL, "special": SPECIAL, "log": LOG}
 _LEAST_BLOCK, _MOST_RECORD, _MOST_VOLUME_BLOCK, _MOST_SMALL = 512, 16 << 20, 128 << 10, 1 << 20
@@ -286,11 +288,24 @@ class PoolSpec(Spec):
 
     def _taken(self, spec: DatasetSpec, size: int) -> int:
         """Bytes that a volume or file of `size` takes, in blocks of 128 KiB of the same space."""
-        return int(size / spec.compression * (1.0 + self._waste(spec)))
+        return int(size / spec.block_bytes * self._of_block(spec))
 
     def _most(self, spec: DatasetSpec, left: int) -> int:
         """Bytes of the largest volume or file that takes `left`."""
-        return int(left * spec.compression / (1.0 + self._waste(spec))) // spec.block_bytes * spec.block_bytes
+        return int(left / self._of_block(spec)) * spec.block_bytes
+
+    def _of_block(self, spec: DatasetSpec) -> float:
+        """Bytes that a block takes with its part of a block of pointers, in blocks of 128 KiB of the same space."""
+        pointers = (indirect_psize(POINTERS), METADATA_BYTES)
+        return max(
+            (vdev.asize(spec.stored_bytes) + sum(map(vdev.asize, pointers)) / POINTERS)
+            / (vdev.asize(USUAL_BLOCK) / USUAL_BLOCK)
+            for vdev in self._data_vdevs()
+        )
+
+    def _data_vdevs(self) -> Iterator[Vdev]:
+        pool = self.map()
+        return (pool.vdevs[number] for number in pool.of_role(NORMAL))
 
     def check_room(self, name: str, size_of: Callable[[str], int]) -> None:
         """Refuse members that are too small, and more volumes and files than the pool `name` has room for."""
@@ -319,10 +334,9 @@ class PoolSpec(Spec):
 
     def _waste(self, dataset: DatasetSpec) -> float:
         """Share of space that its blocks take more than blocks of 128 KiB, on the vdev where that is most."""
-        pool, stored = self.map(), dataset.stored_bytes
+        stored = dataset.stored_bytes
         return max(
-            vdev.asize(stored) / stored / (vdev.asize(USUAL_BLOCK) / USUAL_BLOCK) - 1
-            for vdev in (pool.vdevs[number] for number in pool.of_role(NORMAL))
+            vdev.asize(stored) / stored / (vdev.asize(USUAL_BLOCK) / USUAL_BLOCK) - 1 for vdev in self._data_vdevs()
         )
 
 

@@ -15,12 +15,19 @@ from ...model.drives.power import kwh_a_year
 from ...model.files.quantities import format_size
 from ...model.layouts import LEVELS, layout_for
 from ...model.layouts.factory import level_name
+from ...model.zfs.map.capacity import USUAL_BLOCK, pool_capacity
+from ...model.zfs.map.kinds import vdevs_for
+from ...model.zfs.map.pool import PoolMap
+from ...model.zfs.map.words import are_alike, shared_out, vdev_words
 
 FileSystemName = Literal["none", "ext4", "xfs"]
 CHUNK = 512 * 1024
 """Bytes: mdadm's default."""
 DATA_OFFSET = 264_192 * 512
 """Bytes before the data of a member, as mdadm makes arrays on drives of more than 128 GiB."""
+USUAL_ASHIFT = 12
+ZFS_PARTITION = 9 << 20
+"""Bytes of a drive outside the partition that zpool makes: 1 MiB in front, 8 MiB behind (libzfs, zpool_label_disk)."""
 _GIB = 1 << 30
 _TIB = 1 << 40
 _INODE_BYTES = 256
@@ -44,11 +51,12 @@ class CapacityPlan:
     raw_bytes
         Of all drives.
     array_bytes
-        Of the array, without parity, copies, spares and md's metadata.
+        Of the array, without parity, copies, spares and md's metadata; of a pool in blocks of 128 KiB.
     metadata_bytes
-        What md keeps for itself on all members.
+        What md keeps for itself on all members; of a pool labels, the rest of its last metaslabs and a metaslab for
+        the intent log.
     file_system_bytes
-        What the file system keeps for itself.
+        What the file system keeps for itself; of a pool the slop space.
     usable_bytes
         What files have.
     planned_bytes
@@ -57,6 +65,8 @@ class CapacityPlan:
         Drives that may be lost, whichever they are.
     cost
         Of all drives; None if the price is not given.
+    pool_size
+        Of a pool of ZFS, SIZE of `zpool list`: parity included. None of arrays.
     """
 
     drives: int
@@ -69,6 +79,7 @@ class CapacityPlan:
     planned_bytes: int
     survives_any: int
     cost: float | None
+    pool_size: int | None = None
 
     @property
     def cost_per_tb(self) -> float | None:
@@ -130,16 +141,16 @@ def capacity_plan(
     spares: int = 0,
     groups: int | None = None,
     chunk: int = CHUNK,
-    file_system: FileSystemName = "ext4",
+    file_system: FileSystemName | None = None,
     fill: float = 0.85,
     price: float | None = None,
 ) -> CapacityPlan:
-    """Count what an array of equal drives holds.
+    """Count what an array of equal drives holds, or a pool of ZFS.
 
     Parameters
     ----------
     level
-        Any spelling of a level.
+        Any spelling of a level; of a pool its vdevs: "raidz2", "2 x raidz1", "mirrors", "draid2:4d:8c:1s".
     drives
         All drives, spares among them.
     drive_bytes
@@ -151,7 +162,7 @@ def capacity_plan(
     chunk
         Bytes; what is left behind the last whole chunk of a drive is lost.
     file_system
-        What is made on the array.
+        What is made on the array; ext4 unless given. A pool has its own.
     fill
         How full it may get, as a share (default 85 %: assumed; file systems slow down and fragment above).
     price
@@ -163,17 +174,22 @@ def capacity_plan(
     >>> round(plan.usable_bytes / 1e12), plan.survives_any
     (162, 2)
     """
+    if not 0 <= spares < drives:
+        raise InputError("spares", f"{spares} of {drives} drives", f"expected 0 to {drives - 1}")
+    if are_alike(level):
+        if groups is not None or file_system not in (None, "none"):
+            option = "groups" if groups is not None else "file_system"
+            raise InputError(option, f"found it with {level}, a pool of ZFS", "expected: with levels of md")
+        return _pool_plan(level, drives, drive_bytes, spares, fill, price)
     known = LEVELS[level_name(level)]
     if spares and not known.spares:
         raise InputError("spares", f"{spares} of {known.label}", "expected 0: the level takes none")
-    if not 0 <= spares < drives:
-        raise InputError("spares", f"{spares} of {drives} drives", f"expected 0 to {drives - 1}")
     if drive_bytes <= DATA_OFFSET:
         most = format_size(DATA_OFFSET)
         expected = f"expected: a size with its unit, such as 18TB, above the {most} that md keeps"
         raise InputError("size", f"found {format_size(drive_bytes)}", expected)
     layout = layout_for(level, drives - spares, chunk, drive_bytes - DATA_OFFSET, groups=groups)
-    kept = file_system_bytes(file_system, layout.capacity)
+    kept = file_system_bytes(file_system or "ext4", layout.capacity)
     usable = max(0, layout.capacity - kept)
     return CapacityPlan(
         drives=drives,
@@ -186,6 +202,38 @@ def capacity_plan(
         planned_bytes=int(usable * fill),
         survives_any=layout.survives,
         cost=None if price is None else price * drives,
+    )
+
+
+def _pool_plan(
+    vdevs: str, drives: int, drive_bytes: int, spares: int, fill: float, price: float | None
+) -> CapacityPlan:
+    members = drives - spares
+    words = shared_out(vdevs, [str(number) for number in range(members)])
+    assert words is not None
+    made = [
+        vdev for each in vdev_words(words.split()) for vdev in vdevs_for(each.kind, len(each.members), USUAL_ASHIFT)
+    ]
+    part = drive_bytes - ZFS_PARTITION
+    found = pool_capacity(PoolMap(made), [max(part, 0)] * members)
+    if not found.usable:
+        expected = "expected: a size with its unit, such as 18TB, with room for the labels and metaslabs of ZFS"
+        raise InputError("size", f"found {format_size(drive_bytes)}", expected)
+    # Parity's share is that of a block of 128 KiB, and what is neither data nor parity is metadata.
+    data = found.usable + found.slop
+    with_parity = sum(vdev.size(part) * USUAL_BLOCK // vdev.asize(USUAL_BLOCK) for vdev in made)
+    return CapacityPlan(
+        drives=drives,
+        spares=spares,
+        raw_bytes=drives * drive_bytes,
+        array_bytes=data,
+        metadata_bytes=with_parity - data,
+        file_system_bytes=found.slop,
+        usable_bytes=found.usable,
+        planned_bytes=int(found.usable * fill),
+        survives_any=min(vdev.parity for vdev in made),
+        cost=None if price is None else price * drives,
+        pool_size=found.size,
     )
 
 

@@ -35,10 +35,13 @@ class PoolCapacity(NamedTuple):
         SIZE of `zpool list`: of data and special vdevs, with parity.
     usable
         USED + AVAIL of `zfs list`: for data, if all blocks are of 128 KiB.
+    slop
+        What is kept back, and counted neither as used nor as available.
     """
 
     size: int
     usable: int
+    slop: int
 
 
 def metaslab_shift(size: int) -> int:
@@ -81,7 +84,7 @@ def pool_capacity(pool: PoolMap, member_bytes: Sequence[int], slop_shift: int = 
     slop = min(space >> slop_shift, _MOST_SLOP)
     slop -= min(log, slop // 2)
     slop = max(slop, min(space // 2, _LEAST_SLOP))
-    return PoolCapacity(size, max(space - slop, 0))
+    return PoolCapacity(size, max(space - slop, 0), min(slop, space))
 
 
 def _deflated(vdev: Vdev, size: int) -> int:

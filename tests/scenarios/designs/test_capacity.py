@@ -56,6 +56,45 @@ def test_what_cannot_be_is_refused() -> None:
         assert refused.value.place == place
 
 
+@pytest.mark.parametrize(
+    ("vdevs", "drives", "share", "survives"),
+    [
+        ("raidz2", 8, 32 / 45, 2),
+        ("2 x raidz1", 8, 32 / 44, 1),
+        ("mirrors", 8, 1 / 2, 1),
+        ("draid2:4d:8c:1s", 8, 7 / 12, 2),
+    ],
+)
+def test_pools_by_hand(vdevs: str, drives: int, share: float, survives: int) -> None:
+    """A block of 128 KiB and its parity say what a pool holds; 128 GiB are kept back, the log's metaslab among them."""
+    plan = capacity_plan(vdevs, drives, 4 * TB, fill=1.0)
+    assert plan.array_bytes / plan.raw_bytes == pytest.approx(share, rel=0.01)
+    assert plan.usable_bytes == plan.array_bytes - plan.file_system_bytes
+    assert 64 << 30 <= plan.file_system_bytes <= 128 << 30
+    assert plan.survives_any == survives
+    assert plan.metadata_bytes >= 0
+    spare = capacity_plan(vdevs, drives + 1, 4 * TB, spares=1, fill=1.0)
+    assert (spare.usable_bytes, spare.raw_bytes) == (plan.usable_bytes, (drives + 1) * 4 * TB)
+
+
+def test_what_zpool_list_and_zfs_list_show() -> None:
+    """A raidz2 of six drives of 4 TB has all of them as SIZE, 21.8T, and two thirds of it less 128G for files."""
+    plan = capacity_plan("raidz2", 6, 4 * TB)
+    assert plan.pool_size is not None
+    assert round(plan.pool_size / 2**40, 1) == 21.8
+    assert plan.usable_bytes == pytest.approx(plan.pool_size * 2 / 3 - (128 << 30), rel=1e-3)
+
+
+def test_pools_have_their_own_file_system() -> None:
+    """Options of md with a pool are refused by name, and drives too small for it."""
+    for options, place in (({"file_system": "xfs"}, "file_system"), ({"groups": 2}, "groups")):
+        with pytest.raises(InputError, match="a pool of ZFS; expected: with levels of md") as refused:
+            capacity_plan("raidz2", 8, TB, **options)  # type: ignore[arg-type]
+        assert refused.value.place == place
+    with pytest.raises(InputError, match=r"size: found 3.81 MiB; expected: a size with its unit"):
+        capacity_plan("raidz2", 8, 4_000_000)
+
+
 def test_a_size_without_its_unit_is_refused_with_an_example() -> None:
     """Protects a user who writes 18 for 18TB: the message shows how a size is written."""
     with pytest.raises(InputError, match=r"size: found 18 B; expected: a size with its unit, such as 18TB, above"):
