@@ -89,7 +89,7 @@ def test_pools_have_their_own_file_system() -> None:
     """Options of md with a pool are refused by name, and drives too small for it."""
     for options, place in (({"file_system": "xfs"}, "file_system"), ({"groups": 2}, "groups")):
         with pytest.raises(InputError, match="a pool of ZFS; expected: with levels of md") as refused:
-            capacity_plan("raidz2", 8, TB, **options)  # type: ignore[arg-type]
+            capacity_plan("raidz2", 8, TB, **options)
         assert refused.value.place == place
     with pytest.raises(InputError, match=r"size: found 3.81 MiB; expected: a size with its unit"):
         capacity_plan("raidz2", 8, 4_000_000)
