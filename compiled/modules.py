@@ -13,7 +13,7 @@ FOLDERS = (
     *("file_system", "layouts", "loads"),
     *("memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks", "waits"),
     *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),
-    *("raid/read_balance", "raid/striped", "raid/stripes"),
+    *("raid/read_balance", "raid/reshape", "raid/striped", "raid/stripes"),
     *("zfs/allocation", "zfs/arc", "zfs/pool", "zfs/records", "zfs/scan"),
 )
 """Folders of the model, compiled but for `EXCEPTIONS`."""

@@ -37,7 +37,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ),
     ("model/raid/mirrors", "model/raid/parity_until_4_0", "model/raid/parity_6_1", "model/zfs/pool"),
     ("model/raid/striped", "model/raid/parity", "model/zfs/scan"),
-    ("model/raid/resync",),
+    ("model/raid/resync", "model/raid/reshape"),
     ("model/drives", "model/controller", "model/memory"),
     ("model/crypt", "model/file_system", "model/loads"),
     ("model/cache",),

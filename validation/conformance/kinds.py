@@ -60,6 +60,7 @@ KINDS = {
         Kind("readbalance", "md.readbalance", "each mirror's share within 5 points", 0.95),
         Kind("readahead", "md.readahead", "the request sizes of buffered reads", 1.0),
         Kind("resync", "md.resync", "request sizes; rates within 20 %", None),
+        Kind("reshape", "rebuilds.reshape", "97 % of the first requests; bytes; rates within 15 %", None),
         Kind("rebuild", "rebuilds.rebuild", "rate, response times and members, within 20 %", 0.85),
         Kind("timing", "md.timing", "IOPS within 10 % or the recorded spread", 0.9),
         Kind("fs", "file_systems.fs", "each phase's traffic; times within 20 %", None),

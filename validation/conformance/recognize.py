@@ -16,6 +16,7 @@ from .shapes import (
     ReadBalanceTruth,
     ReadChoiceTruth,
     RebuildTruth,
+    ReshapeTruth,
     ResyncTruth,
     Shape,
     StripeCacheTruth,
@@ -73,6 +74,8 @@ def shape_of(content: Any) -> tuple[str, type[Shape]] | None:
         return "io", IoTruth
     if _any_has(runs, "share_pct"):
         return "readbalance", ReadBalanceTruth
+    if _any_has(runs, "start"):
+        return "reshape", ReshapeTruth
     if _any_has(runs, "member_request_sectors", "md_sync_speed_KBs"):
         return "resync", ResyncTruth
     if _any_has(runs, "stripe_cache_size"):

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 
 class Shape(BaseModel):
@@ -202,6 +211,24 @@ class ResyncTruth(Shape):
     """Request sizes and speeds of resync."""
 
     runs: Annotated[list[ResyncRun], Field(min_length=1)]
+
+
+class ReshapeRun(Shape):
+    """A reshape: its state in md's words, samples once a second, what was moved, and its first requests."""
+
+    name: str
+    state: str
+    seconds: PositiveFloat
+    member_KBs: list[tuple[NonNegativeFloat, NonNegativeFloat]]  # noqa: N815 - the recordings call it so
+    samples: Annotated[list[list[Any]], Field(min_length=2)]
+    whole: dict[str, Any]
+    start: list[tuple[NonNegativeFloat, NonNegativeInt, str, NonNegativeInt, PositiveInt]]
+
+
+class ReshapeTruth(Shape):
+    """Requests and rates of reshape."""
+
+    runs: Annotated[list[ReshapeRun], Field(min_length=1)]
 
 
 class RebuildMember(Shape):

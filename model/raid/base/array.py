@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 from ...block.kernel_thread import compute
 from ...core.device import Device, SubmissionQueue, flush_all, unplugs
@@ -24,19 +23,7 @@ from ...tasks.task_plug import TaskPlug
 from .array_load import ArrayLoad, UnderWay
 from .metadata import Metadata
 from .mismatches import Mismatches
-
-
-class Submitter(Protocol):
-    """A thread that submits an array's resync I/O: see :mod:`raidsim.model.block.kernel_thread`."""
-
-    def submit(self, slot: int, request: Request) -> None:
-        """Submit `request` to a member now, or when the thread is awake."""
-
-    def end_range(self) -> None:
-        """A range has been submitted."""
-
-    def compute(self, seconds: float, then: Callable[[], None]) -> None:
-        """Compute for so long (s) before it goes on with `then`."""
+from .submitter import Submitter
 
 
 class Array(Device):
@@ -149,6 +136,10 @@ class Array(Device):
         """Bytes to check, of the address space that a check counts in."""
         return self.resync_bytes
 
+    def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Rebuild one range."""
+        raise ModelError(f"{self.name}: nothing is rebuilt on an array of this kind")
+
     def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Read and compare one range."""
         raise ModelError(f"{self.name}: a level without redundancy has nothing to check")
@@ -156,6 +147,15 @@ class Array(Device):
     def synchronise(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Make one range consistent after a crash: where all is equal already, what :meth:`check` does."""
         self.check(offset, size, done)
+
+    @property
+    def reshape_bytes(self) -> int:
+        """Bytes to reshape, of the address space that a reshape counts in; 0 for an array that is in one layout."""
+        return 0
+
+    def reshape(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Bring one range into the new layout."""
+        raise ModelError(f"{self.name}: the array is in one layout, so there is nothing to reshape")
 
     @property
     def prices(self) -> NotedPrices:

@@ -53,11 +53,15 @@ class ParityArray(Array):
         How the driver works.
     journal
         Takes every write before the members do (``mdadm --write-journal``); None for an array without one.
+    partner
+        An array on the same members in another layout, whose stripe cache and threads it uses.
 
     Attributes
     ----------
     cache
         The stripe cache.
+    md_thread
+        What takes the work on its stripes; None where whoever submits does it.
     threads
         What handles its stripes: md's thread, or its workers; none where whoever submits does.
     """
@@ -82,11 +86,13 @@ class ParityArray(Array):
         "cache",
         "daemon_submits",
         "layout",
+        "md_thread",
         "resyncer",
         "threads",
     )
 
     daemon_submits: bool
+    md_thread: ParityThread | ParityWorkers | None
 
     def __init__(
         self,
@@ -98,6 +104,7 @@ class ParityArray(Array):
         host: Host | None = None,
         failed: Iterable[int] = (),
         journal: Journal | None = None,
+        partner: ParityArray | None = None,
     ) -> None:
         super().__init__(engine, name, members, layout.capacity, host, failed)
         if not layout.tolerates(self.failed):
@@ -118,10 +125,12 @@ class ParityArray(Array):
         if journal is not None and not in_passes:
             raise ModelError(f"{name}: a journal needs md's thread as it is since Linux 4.4 (hold None)")
         heads = HeadCache(settings.heads, settings.head, settings.most_heads)
+        if partner is not None and isinstance(partner.cache, HeadCache):
+            heads = partner.cache
         self.cache: StripeCache = heads
         if not in_passes:
             self.cache = StripeCache(settings.heads, settings.head, layout.chunk_bytes, settings.most_heads)
-        if host is not None:
+        if host is not None and partner is None:
             host.shrinkers.append(self.cache.shrink)
         daemon = ParityDaemon(engine, self)
         self._writer: RowWriter | StripeHandler
@@ -129,17 +138,21 @@ class ParityArray(Array):
         thread: ParityThread | ParityWorkers | None = None
         self.threads: list[ParityThread] = []
         if in_passes:
-            if settings.workers:
+            if partner is not None:
+                thread, self.threads = partner.md_thread, partner.threads
+            elif settings.workers:
                 thread = ParityWorkers(engine, host, members, self.cache, settings.workers)
                 self.threads = thread.threads
             else:
                 thread = ParityThread(engine, host, members, self.cache)
                 self.threads = [thread]
+            assert thread is not None
             handler = StripeHandler(self, layout, settings, heads, thread, journal)
             self._writer = handler
             self._discarder = StripeDiscarder(self, layout, settings, heads, thread, handler)
         else:
             self._writer = RowWriter(engine, self, layout, settings, self.cache, daemon)
+        self.md_thread = thread
         self._waiting_readers: WaitingReaders | None = None
         if settings.waiting_readers:
             if in_passes or not settings.heads or settings.locks_rows:

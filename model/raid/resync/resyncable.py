@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ...core.device import Device
-from ..base.array import Submitter
 from ..base.array_load import ArrayLoad
+from ..base.submitter import Submitter
 
 
 class Resyncable(Protocol):
@@ -52,6 +52,13 @@ class Resyncable(Protocol):
 
     def synchronise(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Make one range consistent after a crash."""
+
+    @property
+    def reshape_bytes(self) -> int:
+        """Bytes to reshape, of the address space that a reshape counts in; 0: it is in no other layout."""
+
+    def reshape(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Bring one range into the new layout."""
 
     def watch_load(self) -> ArrayLoad:
         """Count the array's own I/O from now on."""

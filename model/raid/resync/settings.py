@@ -7,8 +7,9 @@ from typing import Literal
 
 from ...core.errors import ModelError
 
-Action = Literal["recover", "resync", "check", "repair"]
-"""md's sync_action: rebuild onto a fresh member; make members equal again after a crash; read and compare all."""
+Action = Literal["recover", "resync", "check", "repair", "reshape"]
+"""md's sync_action: rebuild onto a fresh member; make members equal again after a crash; read and compare all; move the
+data into another layout."""
 
 
 @dataclass(frozen=True, slots=True)

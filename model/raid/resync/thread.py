@@ -111,6 +111,9 @@ class Resync:
         if action == "recover":
             self._issue = array.resync
             self.total_bytes = array.resync_bytes
+        elif action == "reshape":
+            self._issue = array.reshape
+            self.total_bytes = array.reshape_bytes
         else:
             self._issue = array.synchronise if action == "resync" else array.check
             self.total_bytes = array.check_bytes

@@ -60,6 +60,8 @@ class StripeCache:
         How often work had to wait for heads.
     most_in_use
         Most heads that were in use at once (counted while their number is limited).
+    parked
+        Heads in use that md does not count as active: those of a new layout that wait for their data.
     """
 
     __slots__ = (
@@ -81,6 +83,7 @@ class StripeCache:
         "in_use",
         "most_heads",
         "most_in_use",
+        "parked",
         "sleepers",
         "waits",
     )
@@ -92,6 +95,7 @@ class StripeCache:
         self.most_in_use = 0
         self.head_bytes = head_bytes
         self.in_use = 0
+        self.parked = 0
         self.waits = 0
         self.sleepers: Sleepers | None = None
         # By row: how often it was acquired, which heads as bits, and how many these count as.
@@ -231,7 +235,7 @@ class StripeCache:
         self.heads = heads
 
     def _let_in(self) -> None:
-        if not self._blocked or 4 * self.in_use > 3 * self.heads:
+        if not self._blocked or 4 * (self.in_use - self.parked) > 3 * self.heads:
             return
         self._blocked = False
         while self._waiting or self.sleepers:

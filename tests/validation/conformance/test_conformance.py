@@ -52,7 +52,7 @@ def results() -> dict[str, KindResult]:
 def test_kinds_stand_in_their_order() -> None:
     """Protects the report's order, and that a kind is found by the name of its module."""
     assert list(KINDS) == [
-        *("layout", "io", "readchoice", "readbalance", "readahead", "resync", "rebuild"),
+        *("layout", "io", "readchoice", "readbalance", "readahead", "resync", "reshape", "rebuild"),
         *("timing", "fs", "zfs", "pools", "cache", "workloads"),
     ]
     there = [each for each in KINDS.values() if each.is_there]
@@ -70,6 +70,7 @@ def test_every_recording_is_assigned_to_a_kind() -> None:
         "readbalance": 1,
         "readahead": 1,
         "resync": 1,
+        "reshape": 1,
         "rebuild": 3,
         "timing": 20,
         "fs": 4,

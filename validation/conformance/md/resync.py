@@ -20,6 +20,7 @@ from typing import Any
 
 from ....model.block.kernel_thread import KernelThread
 from ....model.block.multi_queue import BlkMqQueue
+from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.exact_sums import sum_in_order
 from ....model.core.fixed_service import FixedServiceDevice, linear_service
@@ -194,29 +195,32 @@ class _Bench:
 
     def load(self, place: str) -> DirectLoad | None:
         """The foreground fio job of the run's name."""
-        if not self.load_name:
-            return None
-        rate = re.fullmatch(r"rate(\d+)iops", self.load_name)
-        if rate:
-            return OpenLoad(
-                self.engine, self.array, size=4 * KIB, iops=int(rate[1]), poisson=False, issuer=1, name="fio"
-            )
-        job = re.fullmatch(r"(rand|seq)(read|write)(\d+)k_q(\d+)", self.load_name)
-        if job is None:
-            raise NotSupported(place, f"load {self.load_name!r}", "expected: randread4k_q16 and the like, rate50iops")
-        return ClosedLoad(
-            self.engine,
-            self.array,
-            size=int(job[3]) * KIB,
-            depth=int(job[4]),
-            read_share=1.0 if job[2] == "read" else 0.0,
-            sequential=job[1] == "seq",
-            issuer=1,
-            name="fio",
-            submit_s=SUBMIT_S,
-            complete_s=COMPLETE_S,
-            cpu=self.cpu,
-        )
+        return foreground(place, self.load_name, self.engine, self.array, self.cpu)
+
+
+def foreground(place: str, name: str, engine: Engine, array: Device, cpu: Cpu) -> DirectLoad | None:
+    """The fio job that a recording calls by `name`; None for ""."""
+    if not name:
+        return None
+    rate = re.fullmatch(r"rate(\d+)iops", name)
+    if rate:
+        return OpenLoad(engine, array, size=4 * KIB, iops=int(rate[1]), poisson=False, issuer=1, name="fio")
+    job = re.fullmatch(r"(rand|seq)(read|write)(\d+)k_q(\d+)", name)
+    if job is None:
+        raise NotSupported(place, f"load {name!r}", "expected: randread4k_q16 and the like, rate50iops")
+    return ClosedLoad(
+        engine,
+        array,
+        size=int(job[3]) * KIB,
+        depth=int(job[4]),
+        read_share=1.0 if job[2] == "read" else 0.0,
+        sequential=job[1] == "seq",
+        issuer=1,
+        name="fio",
+        submit_s=SUBMIT_S,
+        complete_s=COMPLETE_S,
+        cpu=cpu,
+    )
 
 
 def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:

@@ -11,8 +11,8 @@ from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import Request
-from raidsim.model.raid.base.array import Submitter
 from raidsim.model.raid.base.array_load import ArrayLoad
+from raidsim.model.raid.base.submitter import Submitter
 from raidsim.model.raid.resync.thread import Resync, ResyncSettings
 
 KIB = 1024
@@ -42,7 +42,7 @@ class Copier:
 
     def __init__(self, engine: Engine, size: int, load: float = 0.0) -> None:
         self.engine = engine
-        self.resync_bytes = self.check_bytes = size
+        self.resync_bytes = self.check_bytes = self.reshape_bytes = size
         self.rebuilding: frozenset[int] = frozenset({1})
         self.members: list[Device] = [Member(engine, load)]
         self.resync_thread: Submitter | None = None
@@ -59,6 +59,10 @@ class Copier:
     @property
     def foreground_bytes(self) -> int:
         return int(self.load * self.engine.now)
+
+    def reshape(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """As a resync."""
+        self.resync(offset, size, done)
 
     def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
         assert offset == self.copied + self.under_way_bytes()
