@@ -10,7 +10,12 @@ from ...scenarios.running.base.prediction import Prediction, RebuildProgress
 from ..answer.numbers import decimal_size, fixed, megabytes, milliseconds, number
 from ..answer.tree import Cell, Column, Row, Table
 
-_WORDS = {"recover": ("rebuilt", "rebuild"), "check": ("checked", "check"), "repair": ("repaired", "repair")}
+_WORDS = {
+    "recover": ("rebuilt", "rebuild"),
+    "check": ("checked", "check"),
+    "repair": ("repaired", "repair"),
+    "reshape": ("reshaped", "reshape"),
+}
 _OPS = ("read", "write")
 
 

@@ -14,8 +14,8 @@ from ...model.layouts import LEVELS
 from ...model.statistics.batch_means import ratio_estimate
 from ...model.statistics.usage import Usage, limit
 from ..description.any_workload import IdleSpec, LoadsSpec, Workload
-from ..description.arrays import ResyncSpec
 from ..description.scenario import ScenarioSpec
+from ..description.tuning import ResyncSpec
 from ..description.workloads import LoadSpec
 from ..machine.machine import BuiltMachine
 from ..running.base.flash_state import with_states, writers

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from ...model.core.errors import InputError
 from ...model.crypt.ciphers import cipher
-from ...model.files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal
+from ...model.files.description import Duration, PositiveSize, Rate, Size, Spec, refusal
 from ...model.files.quantities import format_size
 from ...model.layouts import (
     LEVELS,
@@ -32,6 +32,7 @@ from ...model.layouts import (
 )
 from ...model.raid.read_balance import READ_BALANCE, Balance, ReadBalance, options_by_policy
 from ...model.raid.stripes.write_plan import RmwLevel
+from .tuning import ResyncSpec
 
 _BITMAP_LEAST = _LEAST_STRIPE = 4096
 STRIPE = 64 << 10
@@ -52,24 +53,6 @@ KERNEL_OPTIONS = (
     "devices_handle_discard_safely",
 )
 """Options that no controller has."""
-
-
-class ResyncSpec(Spec):
-    """A resync thread at work: what it does, the limits set by hand, and where it stands."""
-
-    action: Literal["recover", "check", "repair"] = "recover"
-    """"recover" rebuilds the members in `rebuilding`; "check" and "repair" read everything and compare."""
-    mismatched: Fraction = 0.0
-    """Share of the array whose parity or copies differ, which a repair writes (default: 0)."""
-    speed_min: Rate | None = None
-    speed_max: Rate | None = None
-    """``sync_speed_min`` and ``sync_speed_max``; the kernel's defaults unless given."""
-    position: Size = 0
-    """Bytes per member that are done already; the thread goes on with the request that this falls into."""
-    stripe_heads: int | None = Field(default=None, ge=17, le=32768)
-    """Stripe heads that the cache of RAID 4, 5 or 6 has when the run begins: `stripe_cache_size` to 32,768 (default:
-    8,192 since Linux 4.1). A resync makes it grow, and holds all its heads: 8,192 after three minutes at 180 MB/s,
-    32,768 after fifty. The cache does not grow where the page cache has taken the memory."""
 
 
 class ArraySpec(Spec):
@@ -140,7 +123,10 @@ class ArraySpec(Spec):
             raise refusal(found, "expected: `recover` with `rebuilding`, a check or repair without")
         self._check_options()
         try:
-            layout = self.layout([16 * self.chunk * (self.outer_chunk or 1)] * len(self.members))
+            sizes = [16 * self.chunk * (self.outer_chunk or 1)] * len(self.members)
+            layout = self.layout(sizes)
+            if self.resync is not None and self.resync.old is not None:
+                self.layouts([1 << 40] * len(self.members))
         except InputError as error:
             raise refusal(f"{error.place}: {error.found}", error.expected) from None
         if self.balance is not None:
@@ -173,6 +159,9 @@ class ArraySpec(Spec):
         if self.resync is not None and self.resync.mismatched and self.resync.action != "repair":
             found = f"mismatched with action {self.resync.action}"
             raise refusal(found, "expected: action repair", ("resync", "mismatched"))
+        for field in ("controller", "failed", "bitmap", "journal", "spares"):
+            if self.resync is not None and self.resync.old is not None and getattr(self, field) not in (None, ()):
+                raise refusal(f"{field} of an array that is being reshaped", "expected: an array without", (field,))
         if self.spares and not known.spares:
             allowed = f"expected: with {', '.join(levels_where(lambda level: level.spares))}"
             raise refusal(f"spares of {self.level}", allowed, ("spares",))
@@ -251,6 +240,17 @@ class ArraySpec(Spec):
         resync = (self.resync or ResyncSpec()).model_copy(update={"action": "recover", "position": position})
         lost = self.members[-1:]
         return self.model_copy(update={"failed": lost, "rebuilding": lost, "resync": resync})
+
+    def capacity(self, member_bytes: Sequence[int]) -> int:
+        """Usable bytes on members of these sizes; of an array that is being reshaped those of the smaller layout."""
+        return min(layout.capacity for layout in self.layouts(member_bytes))
+
+    def layouts(self, member_bytes: Sequence[int]) -> tuple[Layout, ...]:
+        """The layout on members of these sizes, and before it the old one of an array that is being reshaped."""
+        layout = self.layout(member_bytes)
+        if self.resync is None or self.resync.old is None:
+            return (layout,)
+        return self.resync.old.layouts(layout, member_bytes)
 
     def layout(self, member_bytes: Sequence[int]) -> Layout:
         """The address arithmetic on members of these sizes."""

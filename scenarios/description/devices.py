@@ -265,10 +265,10 @@ class Devices:
         if name not in self._capacities:
             array = self.arrays[name]
             try:
-                layout = array.layout([self.capacity(member) for member in array.members])
+                capacity = array.capacity([self.capacity(member) for member in array.members])
             except InputError as error:
                 raise refusal(f"{error.place}: {error.found}", error.expected, ("arrays", name)) from None
-            self._capacities[name] = layout.capacity
+            self._capacities[name] = capacity
         return self._capacities[name]
 
     def volume_layout(self, name: str) -> Layout:

@@ -205,6 +205,13 @@ class ScenarioSpec(Spec):
         if tuned is not None and tuned.action != "recover" and not known.checks:
             found = f"a {tuned.action} on {self.kernel}, which has none"
             raise refusal(found, "expected: recover", ("arrays", name, "resync", "action"))
+        if (
+            tuned is not None
+            and tuned.action == "reshape"
+            and not (known.queue.multiqueue and known.raid5.hold is None)
+        ):
+            found = f"a reshape on {self.kernel}"
+            raise refusal(found, "expected: with md of Linux 4.4 or later", ("arrays", name, "resync", "action"))
         if tuned is not None:
             least = known.resync.speed_min if tuned.speed_min is None else tuned.speed_min
             most = known.resync.speed_max if tuned.speed_max is None else tuned.speed_max

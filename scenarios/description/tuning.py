@@ -1,27 +1,31 @@
-"""What an administrator tunes: queues of drives (sysfs), limits of dirty memory (sysctl vm), module parameters of ZFS.
+"""What an administrator tunes: queues of drives, resync, limits of dirty memory (sysctl vm), module parameters of ZFS.
 
 And how the drives are looked after over the years, which the risk of losing data depends on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from ...model.core.errors import InputError
 from ...model.files.description import (
     Duration,
     Fraction,
     PositiveDuration,
     PositiveSize,
+    Rate,
     Size,
     Spec,
     below_all,
     refusal,
 )
 from ...model.kernels import KernelSpec, kernel, kernel_names
+from ...model.layouts import Layout, LevelName, ParityLayout, Raid10Layout, layout_for
 from ...model.memory.dirty_memory import DirtyLimits
+from ...model.raid.reshape.geometry import least_move, refusal_of
 from ...model.solid_state.spec import SolidStateSpec
 from ...model.zfs.intent_log.records import LogRules
 from ...model.zfs.map.capacity import SLOP_SHIFT
@@ -30,6 +34,83 @@ from .pools import DatasetSpec, PoolSpec
 
 QUEUE_FIELDS = ("scheduler", "nr_requests", "max_request", "wbt_lat")
 """Of :class:`raidsim.scenarios.description.machine.DriveInstance`."""
+
+
+Movable = ParityLayout | Raid10Layout
+"""Layouts that md reshapes."""
+
+
+class OldShape(Spec):
+    """The layout that an array had before it was reshaped: what is not said is as it is now."""
+
+    level: LevelName | None = None
+    members: int | None = Field(default=None, ge=2)
+    """How many of the array's members it had: the first ones."""
+    chunk: PositiveSize | None = None
+    algorithm: str | None = None
+    """The algorithm; of another level its usual one unless given."""
+
+    def layouts(self, new: Layout, member_bytes: Sequence[int]) -> tuple[Layout, Layout]:
+        """The old layout and the new one, on members without the room by which mdadm moves the data offset.
+
+        `new` is the new layout on members of these sizes.
+        """
+        old = self._layout(new, member_bytes)
+        reason = refusal_of(old, new)
+        if reason:
+            raise InputError("resync.old", reason, "expected: RAID 4, 5, 6 or 10 that keeps its size or grows")
+        assert isinstance(old, Movable)
+        assert isinstance(new, Movable)
+        step = max(old.chunk_bytes, new.chunk_bytes)
+        size = (min(new.member_bytes) - least_move(old, new)) // step * step
+        made = []
+        for layout in (old, new):
+            copies = layout.copies_per_chunk if isinstance(layout, Raid10Layout) else 1
+            made.append(
+                layout.made(layout.level, [size] * layout.members, layout.chunk_bytes, str(layout.algorithm), copies)
+            )
+        return made[0], made[1]
+
+    def _layout(self, new: Layout, member_bytes: Sequence[int]) -> Layout:
+        level, members = self.level or new.level, self.members or new.members
+        if members > new.members:
+            raise InputError("resync.old.members", f"{members} of {new.members} members", "expected: no more than now")
+        algorithm = self.algorithm or (new.algorithm if level == new.level else None)
+        copies = new.copies_per_chunk if isinstance(new, Raid10Layout) and level == new.level else None
+        chunk = self.chunk or new.chunk_bytes or None
+        return layout_for(level, members, chunk, member_bytes[:members], algorithm, copies=copies, truncate=True)
+
+
+class ResyncSpec(Spec):
+    """A resync thread at work: what it does, the limits set by hand, and where it stands."""
+
+    action: Literal["recover", "check", "repair", "reshape"] = "recover"
+    """"recover" rebuilds the members in `rebuilding`; "check" and "repair" read everything and compare; "reshape"
+    brings the array from the layout `old` into its own."""
+    old: OldShape | None = None
+    """The layout that an array which is being reshaped comes from."""
+    mismatched: Fraction = 0.0
+    """Share of the array whose parity or copies differ, which a repair writes (default: 0)."""
+    speed_min: Rate | None = None
+    speed_max: Rate | None = None
+    """``sync_speed_min`` and ``sync_speed_max``; the kernel's defaults unless given."""
+    position: Size = 0
+    """Bytes per member that are done already; the thread goes on with the request that this falls into."""
+    at: Fraction | None = None
+    """Share that is done already, instead of `position`."""
+    stripe_heads: int | None = Field(default=None, ge=17, le=32768)
+    """Stripe heads that the cache of RAID 4, 5 or 6 has when the run begins: `stripe_cache_size` to 32,768 (default:
+    8,192 since Linux 4.1). A resync makes it grow, and holds all its heads: 8,192 after three minutes at 180 MB/s,
+    32,768 after fifty. The cache does not grow where the page cache has taken the memory."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.old is None) == (self.action == "reshape"):
+            found = f"{self.action} with old" if self.old is not None else "a reshape without old"
+            raise refusal(found, "expected: action reshape with the layout that it comes from", ("old",))
+        if self.at is not None and self.position:
+            raise refusal("at and position", "expected: one of them", ("at",))
+        return self
 
 
 def check_queues(machine: MachineSpec, kernel_name: str, hidden: Mapping[str, str]) -> None:

@@ -25,6 +25,7 @@ from ...model.layouts import LEVELS
 from ...model.raid.read_balance import READ_BALANCE
 from ..description.arrays import NONE
 from ..description.scenario import ScenarioSpec
+from .changes.aliases import STATES
 from .changes.merge import DRIVES_ALIKE
 from .library import PREFIX
 from .machine_catalogue import cpu_names, machine_names
@@ -135,6 +136,10 @@ def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
     for field in ("members", "spares", "failed", "rebuilding"):
         _either(array, field, {"type": "string"}, {"type": "integer", "minimum": 0})
     _either(array, "write_mostly", {"type": "string"})
+    array["state"] = {
+        "anyOf": [{"enum": list(STATES)}, {"type": "object"}],
+        "description": "A state in a word, or {reshaping: {from: {members: 3}, at: 40%}}.",
+    }
     _either(array, "bitmap", {"const": NONE})
     _either(array, "balance", {"enum": sorted(READ_BALANCE)})
     fields["arrays"]["additionalProperties"] = {"anyOf": [{"enum": list(LEVELS)}, {"$ref": "#/$defs/ArraySpec"}, _NULL]}

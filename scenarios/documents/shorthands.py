@@ -15,6 +15,7 @@ from ...model.files.yaml_files import KeyPath
 from ...model.kernels import canonical
 from ...model.zfs.map.words import shared_out
 from ..description.mdadm_defaults import with_mdadm_defaults
+from .changes.aliases import state_fields
 from .changes.merge import as_mapping
 from .changes.pool_aliases import members_of
 from .machine_shorthands import expanded_machine, expanded_volumes
@@ -109,7 +110,10 @@ class Expansion:
             full[name] = dict(given) if isinstance(given, Mapping) else {} if given is None else as_given or given
         self.result["arrays"] = full
         described = {name: array for name, array in full.items() if isinstance(array, dict)}
-        for array in described.values():
+        for name, array in described.items():
+            if "state" in array:
+                fields = state_fields(array.pop("state"), f"arrays.{name}.state")
+                array |= {field: value for field, value in fields.items() if value is not None}
             for field in ("members", "spares", *_NAMED_MEMBERS):
                 if isinstance(array.get(field), str):
                     array[field] = [array[field]]

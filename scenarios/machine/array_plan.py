@@ -7,7 +7,7 @@ what a scenario stacks by hand need no case of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeGuard
 
@@ -31,10 +31,11 @@ from ...model.raid.read_balance import READ_BALANCE, Mirrors, balance
 from ...model.raid.resync.settings import ResyncSettings
 from ...model.raid.striped.stripe import StripeArray
 from ...model.raid.stripes.write_plan import RmwLevel
-from ..description.arrays import ArraySpec, ResyncSpec
+from ..description.arrays import ArraySpec
 from ..description.devices import Devices
 from ..description.pools import pool_devices
 from ..description.scenario import ScenarioSpec
+from ..description.tuning import ResyncSpec
 from .lock_plan import locks_plan
 from .parts import (
     ArrayPlan,
@@ -190,7 +191,13 @@ def _resync(
     warm = scenario.workload.kind == "dd" or pace.when_busy == "nap"
     tuned = tuned or ResyncSpec()
     heads = tuned.stripe_heads or _grown_heads(driver)
-    return pace, ResyncPlan(action, tuned.position, warm, _resynced_before(scenario, root), heads, tuned.mismatched)
+    layouts = spec.layouts([scenario.capacity(member) for member in spec.members]) if tuned.old is not None else ()
+    if layouts:  # a reshape moves a chunk of every member, or 64 KiB of a RAID 10
+        chunks = [layout.chunk_bytes for layout in layouts]
+        request = min(SYNC_IO_BYTES, *chunks) if isinstance(driver, Raid10Driver) else max(chunks)
+        pace = replace(pace, request_bytes=request, resume_depth=None, resume_delay_s=0.0)
+    before = _resynced_before(scenario, root)
+    return pace, ResyncPlan(action, tuned.position, warm, before, heads, tuned.mismatched, tuned.at, layouts)
 
 
 def _limits(known: KernelSpec, spec: ArraySpec, array: _Inside, outermost: bool) -> Iterator[LimitPlan]:

@@ -6,7 +6,7 @@ Every part is shown to the observer when it has been made, before anything is ma
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ from ...model.tasks.cpu import Cpu
 from ...model.tasks.host import Host
 from ...model.tasks.lock import Lock, line_transfer_s
 from ..description.machine import MachineSpec
+from .array_plan import RESYNC_HEADS
 from .drives import is_solid_state
 from .links import built_link
 from .loads import locality
@@ -60,6 +61,7 @@ from .parts import (
     QueuePlan,
     Raid10Driver,
     ReadAheadPlan,
+    ResyncPlan,
     SparesPlan,
     VolumePlan,
 )
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
     from ...model.memory.page_cache import PageCache
     from ...model.memory.partition import Slice
     from ...model.raid.base.locks import LockedArray
+    from ...model.raid.reshape.array import ReshapingArray
     from ...model.raid.resync.spares import HotSpares
     from ...model.raid.striped.stripe import StripeArray
     from ...model.zfs.pool.dataset import Dataset
@@ -357,6 +360,8 @@ class Assembly:
             members = [MemberSlot(member) for member in members]
         made: Any
         match plan.driver:
+            case Raid10Driver() | ParityDriver() if plan.resync is not None and plan.resync.layouts:
+                made = self._reshaping(plan, plan.resync, members, host)
             case MirrorDriver(section=section):
                 from ...model.raid.mirrors.barrier import RESYNC_BARRIER
                 from ...model.raid.mirrors.mirror import MirrorArray
@@ -391,6 +396,35 @@ class Assembly:
         self.arrays[name] = made
         return made
 
+    def _reshaping(self, plan: ArrayPlan, resync: ResyncPlan, members: list[Any], host: Host) -> ReshapingArray:
+        """An array that is moved from one layout to another."""
+        from ...model.raid.mirrors.barrier import RESYNC_BARRIER
+        from ...model.raid.mirrors.raid10 import Raid10Array
+        from ...model.raid.reshape.geometry import Geometry
+        from ...model.raid.reshape.parity import ReshapingParityArray
+        from ...model.raid.reshape.raid10 import ReshapingRaid10Array
+
+        engine, name, driver = self._engine, plan.name, plan.driver
+        old, new = resync.layouts
+        geometry = Geometry(old, new)  # type: ignore[arg-type]
+        done = resync.position / min(new.member_bytes) if resync.at is None else resync.at
+        if isinstance(driver, ParityDriver):
+            unit = min(old.chunk_bytes, new.chunk_bytes, driver.settings.head * RESYNC_HEADS)
+            position = int(done * new.capacity)
+            return ReshapingParityArray(engine, name, members, geometry, driver.settings, host, position, unit)
+        assert isinstance(driver, Raid10Driver)
+        section, of = driver.section, driver
+        barrier = RESYNC_BARRIER[section.barrier]
+
+        def make(devices: Sequence[Any], layout: Any) -> Raid10Array:
+            balance = self._balance(plan.root, of)
+            return Raid10Array(engine, name, devices, layout, balance, host, holds_writes=section.holds_writes)
+
+        position = int(done * min(old.capacity, new.capacity))
+        return ReshapingRaid10Array(
+            engine, name, members, geometry, make, barrier, section.resync_depth, host, position
+        )
+
     def _balance(self, root: str, driver: MirrorDriver | Raid10Driver) -> ReadBalance:
         mirrors = replace(driver.mirrors, shared=self._shared[root])
         return READ_BALANCE[driver.balance.name].for_members(mirrors, driver.balance)
@@ -415,9 +449,14 @@ class Assembly:
         if plan.resync is None or plan.pace is None:
             return
         resync, start = plan.resync, plan.resync.position
-        total = array.resync_bytes
-        if resync.action != "recover":
-            total = getattr(array, "check_bytes", total)
+        if resync.action == "reshape":
+            total, start = array.reshape_bytes, array.reshaped_bytes
+        else:
+            total = array.resync_bytes
+            if resync.action != "recover":
+                total = getattr(array, "check_bytes", total)
+            if resync.at is not None:
+                start = int(resync.at * total)
         if start >= total:
             found = f"{start} bytes, where the array has {total} to {resync.action}"
             raise InputError(f"arrays.{plan.root}.resync.position", found, "expected: less than that")

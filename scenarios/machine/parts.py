@@ -200,6 +200,10 @@ class ResyncPlan:
         What it does, and bytes per member that are done already.
     warm, after
         Whether it is looked at in the middle of its work, and the arrays whose resync has to be over before.
+    at
+        Share that is done already, instead of `position`; None: `position` tells.
+    layouts
+        The old layout and the new one of a reshape; () for all others.
     """
 
     action: Action
@@ -208,6 +212,8 @@ class ResyncPlan:
     after: tuple[str, ...] = ()
     stripe_heads: int | None = None  # of the stripe cache; None: its size
     mismatched: float = 0.0  # share of what a repair compares that it writes
+    at: float | None = None
+    layouts: tuple[Layout, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

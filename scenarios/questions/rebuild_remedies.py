@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ...model.kernels import kernel
-from ..description.arrays import ArraySpec, ResyncSpec
+from ..description.arrays import ArraySpec
 from ..description.machine import DriveInstance
 from ..description.scenario import ScenarioSpec
+from ..description.tuning import ResyncSpec
 from ..machine.parts import QueuePlan
 from ..machine.plan import machine_plan
 from ..running.base.prediction import Prediction

@@ -174,6 +174,16 @@ class ReshapingArray(Array):
 
     # the reshape
 
+    @property
+    def resync_bytes(self) -> int:
+        """See :attr:`Array.resync_bytes`: what the reshape writes to each member."""
+        return self.reshape_bytes
+
+    @property
+    def reshaped_bytes(self) -> int:
+        """How much is begun or done, of the address space that a reshape counts in."""
+        return self.progress // self._per_byte
+
     def reshape(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Bring one range into the new layout, when what it overwrites is safe."""
         begin = partial(self._begin, offset, size, done)

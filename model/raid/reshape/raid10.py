@@ -117,6 +117,11 @@ class ReshapingRaid10Array(ReshapingArray):
         """See :attr:`Array.reshape_bytes`: bytes of the array."""
         return min(self.geometry.old.capacity, self.geometry.new.capacity)
 
+    @property
+    def resync_bytes(self) -> int:
+        """See :attr:`Array.resync_bytes`: as many rows of the members as the old data fill."""
+        return _device_end(self.reshape_bytes - 1, self._new.layout)
+
     def _overwrites(self) -> bool:
         """See :meth:`ReshapingArray._overwrites`."""
         return _device_end(self.progress, self._new.layout) > (

@@ -9,7 +9,7 @@ from ....model.core.errors import InputError
 from ....model.files.yaml_files import KeyPath
 from ....model.layouts import LEVELS, level_options
 from ....model.zfs.map.words import are_alike
-from ...description.arrays import KERNEL_OPTIONS
+from ...description.arrays import KERNEL_OPTIONS, NONE
 from .merge import as_mapping, drives_in_short
 from .pool_aliases import array_for_pool, only_pool, pool_for_array
 
@@ -50,7 +50,9 @@ _ELSEWHERE: dict[str, KeyPath] = {
     "cores": ("machine", "cpu", "cores"),
     "cpu": ("machine", "cpu"),
 }
-_STATES = {"whole": (None, None), "degraded": (1, None), "rebuilding": (1, 1)}
+STATES = {"whole": (None, None), "degraded": (1, None), "rebuilding": (1, 1)}
+_RESHAPING, _OLD = "reshaping", {"from": "old"}
+"""A state with particulars, and what they are called otherwise."""
 _SHAPE = ("algorithm", "copies", "groups", "outer_chunk")
 """What belongs to one level and is left behind when `layout` chooses another."""
 
@@ -90,11 +92,32 @@ def resolved(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> lis
 
 def _state(at: tuple[str, str], work: str, value: Any, place: str) -> list[tuple[KeyPath, Any]]:
     """Which members of an array or a pool have failed; `work` is the key of what is done to rebuild them."""
-    if not isinstance(value, str) or value not in _STATES:
-        raise InputError(place, f"found {value!r}"[:80], f"expected: {', '.join(_STATES)}")
-    failed, rebuilding = _STATES[value]
-    idle = [((*at, work), None)] if rebuilding is None else []
-    return [((*at, "failed"), failed), ((*at, "rebuilding"), rebuilding), *idle]
+    return [((*at, field), inner) for field, inner in state_fields(value, place, work).items()]
+
+
+def state_fields(value: Any, place: str, work: str = "resync") -> dict[str, Any]:
+    """The fields of an array or a pool in a state, None for those that it is without; `work` is as in :func:`_state`.
+
+    Raises
+    ------
+    InputError
+        If there is no such state.
+    """
+    if (
+        work == "resync"
+        and isinstance(value, Mapping)
+        and set(value) == {_RESHAPING}
+        and isinstance(value[_RESHAPING], Mapping)
+    ):
+        said = {_OLD.get(key, key): inner for key, inner in value[_RESHAPING].items()}
+        return {"failed": None, "rebuilding": None, "bitmap": NONE, "resync": {"action": "reshape", **said}}
+    if not isinstance(value, str) or value not in STATES:
+        allowed = f"expected: {', '.join(STATES)}"
+        if work == "resync":
+            allowed += f" or {{{_RESHAPING}: {{from: {{members: 3}}, at: 40%}}}}"
+        raise InputError(place, f"found {value!r}"[:80], allowed)
+    failed, rebuilding = STATES[value]
+    return {"failed": failed, "rebuilding": rebuilding} | ({work: None} if rebuilding is None else {})
 
 
 def _drives(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> list[tuple[KeyPath, Any]]:

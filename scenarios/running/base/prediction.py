@@ -17,14 +17,14 @@ LatencyBins = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class RebuildProgress:
-    """A rebuild or check during the measurement.
+    """A rebuild, check or reshape during the measurement.
 
     Attributes
     ----------
     array
         Name of the array or pool.
     action
-        "recover", "check" or "repair".
+        "recover", "check", "repair" or "reshape".
     rate
         Bytes per second and member.
     total_bytes

@@ -24,7 +24,8 @@ from ....model.schedulers import MqDeadline
 from ....model.statistics.latency_histogram import LatencyHistogram
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
-from ....scenarios.description.arrays import ArraySpec, ResyncSpec
+from ....scenarios.description.arrays import ArraySpec
+from ....scenarios.description.tuning import ResyncSpec
 from ....scenarios.machine.array_plan import resync_settings
 from ....scenarios.machine.parts import Driver, MirrorDriver, ParityDriver, Raid10Driver
 from ..base import NotSupported
