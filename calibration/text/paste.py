@@ -59,12 +59,17 @@ def lift(text: ReportText) -> None:
 
 
 def _least_front(text: ReportText, number: int) -> str:
-    """The front that all marked lines together have."""
-    shared = ""
-    while (front := _FRONT.match(text.line(number))) is not None and ">" in front[0]:
-        bare = text.line(number).rstrip() == front[0].rstrip()
-        if not bare:
+    """The front that all marked lines together have; the rest of one that was broken has no mark."""
+    shared, before = "", ""
+    while number <= len(text):
+        line = text.line(number)
+        front = _FRONT.match(line)
+        if front is None or ">" not in front[0]:
+            if not line.strip() or not breaks(before, line):
+                break
+        elif line.rstrip() != front[0].rstrip():
             shared = _common(shared, front[0]) if shared else front[0]
+        before = line
         number += 1
     return shared or ">"
 

@@ -89,6 +89,33 @@ def test_zpool_iostat() -> None:
         parse(samples.ALL["zpool-iostat"].replace("14.8M", " many", 1), "x")
 
 
+def test_zpool_iostat_with_latencies() -> None:
+    """Protects -l: the waits of each class of I/O, and no figure for "-"."""
+    report = read("zpool-iostat-l")
+    assert report.value("write_disk_wait", device="pond/mirror-0/sdb") == pytest.approx(0.010)
+    assert report.value("read_asyncq_wait", device="pond/mirror-0/sda") == pytest.approx(700e-6)
+    assert report.value("scrub_wait", device="pond") == pytest.approx(0.052)
+    assert report.value("write_total_wait", device="logs/nvme0n1") == pytest.approx(95e-6)
+    with pytest.raises(InputError, match="found 0 of that name"):
+        report.value("trim_wait", device="pond")
+    with pytest.raises(InputError, match=r"found '18xs'; expected: a time such as 585us"):
+        parse(samples.ALL["zpool-iostat-l"].replace("18ms", "18xs", 1), "x")
+    with pytest.raises(InputError, match="expected: the labels of its columns in the line above"):
+        parse(samples.ALL["zpool-iostat-l"].replace("disk_wait  ", "", 1), "x")
+
+
+def test_histograms_of_zpool_iostat() -> None:
+    """Protects -w and -r: counts by latency and by size, of each class."""
+    report = read("zpool-iostat-w")
+    assert report.value("write_disk_wait_ios", device="pond", latency="2ms") == pytest.approx(2.31 * KIB)
+    assert report.value("write_asyncq_wait_ios", latency="33ms") == 210
+    report = read("zpool-iostat-r")
+    assert report.value("async_write_aggregated_ios", device="pond", size="1M") == 612
+    assert report.value("sync_read_individual_ios", size="4K") == pytest.approx(1.2 * KIB)
+    with pytest.raises(InputError, match=r"expected: a row with 12 counts"):
+        parse(samples.ALL["zpool-iostat-r"].replace("    612", "", 1), "x")
+
+
 def test_kdiskmark() -> None:
     """Protects KDiskMark, which copies a text like CrystalDiskMark's."""
     report = read("CrystalDiskMark-K")
