@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ...calibration.diagnosis.causes import Cause, Form, catalogue
+from ...calibration.diagnosis.case import Form
+from ...calibration.diagnosis.causes import Cause, catalogue
 from ...calibration.diagnosis.diagnose import Diagnosis, Explained
 from ..answer.numbers import PERCENT, listed, milliseconds, number
 from ..answer.tree import Answer, Column, Part, Row, Table, Words, lines

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ...scenarios.description.arrays import ArraySpec
+from ...scenarios.description.pools import PoolSpec, pool_devices
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.documents.document import Document
 from .measured import MeasuredJob
@@ -45,6 +46,25 @@ class Change:
 NOTHING = Change({}, {})
 
 
+@dataclass(frozen=True)
+class Form:
+    """A cause of a given strength.
+
+    Attributes
+    ----------
+    change
+        What it makes of the machine, or of the jobs.
+    member
+        The drive that it is about, if it is about one.
+    value
+        Its strength in words.
+    """
+
+    change: Change
+    member: str = ""
+    value: str = ""
+
+
 class Case:
     """A machine as it was described, and the device that jobs ran on.
 
@@ -66,15 +86,36 @@ class Case:
         self.spec = document.spec()
         self.target = self._chosen(target)
 
+    @classmethod
+    def of(cls, document: Document, target: str | None, file: str | None) -> Case:
+        """The case of a target; without one, of the device or of the file system that a job's file names.
+
+        Parameters
+        ----------
+        document, target
+            See the class.
+        file
+            What the job read and wrote: "md0", "zvol/tank/vm", "/tank/home/test".
+        """
+        spec = document.spec()
+        named = [*spec.arrays, *spec.volumes, *spec.machine.drives]
+        if target is None and file in named:
+            return cls(document, file)
+        path = f"{(file or '').removeprefix('zvol').removeprefix('/')}/"
+        inside = [name for name in pool_devices(spec.pools) if path.startswith(f"{name}/")]
+        return cls(document, target or max(inside, key=len, default=None))
+
     def _chosen(self, target: str | None) -> str:
         spec = self.spec
-        known = [*spec.arrays, *spec.volumes, *spec.machine.drives]
+        known = self.devices
         if target is not None:
             if target not in known:
                 raise InputError("--target", f"no device {target!r}", f"expected: {', '.join(known)}")
             return target
         built_on = {member for array in spec.arrays.values() for member in array.members}
-        candidates = [name for name in spec.arrays if name not in built_on] or [*spec.machine.drives]
+        built_on |= {member for pool in spec.pools.values() for member in pool.members}
+        whole = [*spec.arrays, *pool_devices(spec.pools)]
+        candidates = [name for name in whole if name not in built_on] or [*spec.machine.drives]
         if len(candidates) != 1:
             raise InputError(
                 "--target",
@@ -84,9 +125,20 @@ class Case:
         return candidates[0]
 
     @property
+    def devices(self) -> list[str]:
+        """All devices that a job can run on."""
+        spec = self.spec
+        return [*spec.arrays, *pool_devices(spec.pools), *spec.volumes, *spec.machine.drives]
+
+    @property
     def array(self) -> ArraySpec | None:
-        """The array that is loaded; None of a single drive."""
+        """The array that is loaded; None of a single drive or a pool."""
         return self.spec.arrays.get(self.target)
+
+    @property
+    def pool(self) -> PoolSpec | None:
+        """The pool whose volume or file is loaded."""
+        return pool_devices(self.spec.pools).get(self.target, (None, None))[0]
 
     @property
     def drives(self) -> list[str]:
@@ -97,7 +149,11 @@ class Case:
         spec = self.spec
         if name in spec.machine.drives:
             return [name]
-        parts = spec.arrays[name].members if name in spec.arrays else spec.volumes[name].on
+        pools = pool_devices(spec.pools)
+        if name in pools:
+            parts = pools[name][0].leaves()
+        else:
+            parts = spec.arrays[name].members if name in spec.arrays else spec.volumes[name].on
         return list(dict.fromkeys(drive for part in parts for drive in self._below(part)))
 
     def changed(self, change: Change) -> Case:

@@ -22,8 +22,9 @@ from ...model.files.quantities import format_rate
 from ...model.files.yaml_files import read_yaml
 from ...model.layouts import LEVELS
 from ...model.solid_state.spec import SolidStateSpec
-from .case import Case, Change, drives_of
+from .case import Case, Change, Form, drives_of
 from .measured import Measurements
+from .pool_causes import POOL_FORMS
 
 _SATA_RATES = (300e6, 150e6)
 _LANE_SHARES = (0.5, 0.25)
@@ -54,25 +55,6 @@ class CauseEntry(Spec):
     """The command that shows it."""
     mend: str
     """What to do then."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """A cause of a given strength.
-
-    Attributes
-    ----------
-    change
-        What it makes of the machine, or of the jobs.
-    member
-        The drive that it is about, if it is about one.
-    value
-        Its strength in words.
-    """
-
-    change: Change
-    member: str = ""
-    value: str = ""
 
 
 @dataclass(frozen=True)
@@ -350,6 +332,7 @@ _FORMS: dict[str, Callable[[Case, Measurements], Iterator[Form]]] = {
     "degraded": _degraded,
     "rebuilding": _rebuilding,
     "checking": _checking,
+    **POOL_FORMS,
     "write cache off": _write_cache_off,
     "slow link": _slow_link,
     "slow lanes": _slow_lanes,

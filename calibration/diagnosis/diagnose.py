@@ -13,8 +13,8 @@ from ...scenarios.questions.load_curve import attempt
 from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.workers.task_pool import TaskPool
 from ..uncertainty.model_interval import scenario_interval
-from .case import NOTHING, Case, Change, longest_s
-from .causes import Cause, Form, candidates
+from .case import NOTHING, Case, Change, Form, longest_s
+from .causes import Cause, candidates
 from .likelihood import MISSING, common_error, log_likelihood, mean_ratio, posterior
 from .measured import MeasuredJob, Measurements
 from .seen import Seen, seen_causes
@@ -142,9 +142,7 @@ def diagnose(
     InputError
         If the device is not known, or the jobs cannot run on it.
     """
-    spec, named = document.spec(), measured.device
-    known = {*spec.arrays, *spec.volumes, *spec.machine.drives}
-    case = Case(document, target or (named if named in known else None))
+    case = Case.of(document, target, measured.device)
     with TaskPool(workers) as pool:
         planned = _RUNS * len(measured.jobs)
         follow(lambda: min(1.0, pool.done / planned))

@@ -5,6 +5,7 @@ Facts: fio's HOWTO ("Job file parameters"); iostat(1), whose await is the mean t
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +16,19 @@ from ...model.core.errors import InputError
 from ..fio_study.jobs import FioJob, jobs_of
 from ..formats.benchmarks import fio_json
 from ..formats.detect import detect, read_report
-from ..formats.monitors import iostat, iostat_json
+from ..formats.monitors import iostat, iostat_json, zpool_iostat
 from ..text.report import Report
 from ..text.report_text import ReportText
 
 _FIGURES = ("iops", "read_mean_seconds", "write_mean_seconds", "read_p99_seconds", "write_p99_seconds")
 _LEAST_IOS_FOR_TAIL = 1000
-_READ = (fio_json.NAME, iostat.NAME, iostat_json.NAME)
+_READ = (fio_json.NAME, iostat.NAME, iostat_json.NAME, zpool_iostat.NAME)
+_AWAITS = ("await", "read_await", "write_await", "read_disk_wait", "write_disk_wait")
+"""Of iostat, and of zpool iostat -l."""
+
+
+_WHOLE = re.compile(r"(?<=\A[shv]d[a-z])1\Z|p1\Z|-part1\Z")
+"""The partition that ZFS makes on a whole drive."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +158,11 @@ def _measured(job: FioJob, taken: set[str]) -> MeasuredJob:
 def _awaits(report: Report) -> dict[str, float]:
     """Mean time of a request by device, over all intervals but the first, which counts since the machine began."""
     found: dict[str, list[float]] = {}
+    named = {dict(figure.context).get("device", "") for figure in report.figures}
+    groups = {name for name in named if any(other.startswith(f"{name}/") for other in named)}
     for figure in report.figures:
         context = dict(figure.context)
-        if figure.name in ("await", "read_await", "write_await") and "device" in context:
-            found.setdefault(context["device"], []).append(figure.value)
+        if figure.name in _AWAITS and "device" in context and context["device"] not in groups:
+            device = context["device"].rsplit("/", 1)[-1]
+            found.setdefault(_WHOLE.sub("", device), []).append(figure.value)
     return {name: statistics.fmean(values) for name, values in found.items() if any(values)}

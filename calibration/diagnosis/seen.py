@@ -29,7 +29,7 @@ class Seen:
 
 def seen_causes(case: Case) -> list[Seen]:
     """What the description of a machine has of the causes: failed members, slow links, caches that are off, SMR."""
-    return [*_of_the_array(case), *_of_the_drives(case), *_of_the_controller(case)]
+    return [*_of_the_array(case), *_of_the_pool(case), *_of_the_drives(case), *_of_the_controller(case)]
 
 
 def _of_the_array(case: Case) -> list[Seen]:
@@ -47,6 +47,23 @@ def _of_the_array(case: Case) -> list[Seen]:
         found.append(Seen("rebuilding", words, Change(undone, {})))
     elif array.resync is not None:
         found.append(Seen("checking", f"{case.target} is being checked", Change({f"{here}.resync": None}, {})))
+    return found
+
+
+def _of_the_pool(case: Case) -> list[Seen]:
+    pool, (name, _, dataset) = case.pool, case.target.partition("/")
+    if pool is None:
+        return []
+    found = []
+    if pool.failed:
+        words = f"{', '.join(pool.failed)} has failed"
+        found.append(Seen("degraded pool", words, Change({f"pools.{name}.failed": None}, {})))
+    if pool.datasets[dataset].sync == "always":
+        undone = Change({f"pools.{name}.datasets.{dataset}.sync": None}, {})
+        found.append(Seen("always synchronous", f"{case.target} has sync=always", undone))
+    if pool.datasets[dataset].primarycache != "all":
+        undone = Change({f"pools.{name}.datasets.{dataset}.primarycache": None}, {})
+        found.append(Seen("data not cached", f"{case.target} keeps no data in memory (primarycache)", undone))
     return found
 
 

@@ -17,6 +17,7 @@ from .benchmarks import (
     crystal_disk_mark,
     dd_and_time,
     diskinfo,
+    diskspd,
     fio_json,
     fio_text,
     hdparm,
@@ -24,8 +25,9 @@ from .benchmarks import (
     postmark,
     sysbench,
     tiobench,
+    vdbench,
 )
-from .monitors import iostat, iostat_json, mdstat, sar, zpool_iostat
+from .monitors import dstat, iostat, iostat_json, mdstat, sar, zpool_iostat
 
 
 class Format(NamedTuple):
@@ -51,6 +53,7 @@ FORMATS = tuple(
     for module in (
         *(fio_json, fio_text, bonnie_plus_plus, bonnie, postmark, tiobench, iozone, iostat, mdstat),
         *(hdparm, diskinfo, crystal_disk_mark, iostat_json, sysbench, sar, zpool_iostat),
+        *(vdbench, diskspd, dstat),
     )
 )
 """The formats that are told by their own lines."""

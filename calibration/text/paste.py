@@ -45,8 +45,7 @@ def lift(text: ReportText) -> None:
     while number <= len(text):
         front = _FRONT.match(text.line(number))
         if front is not None and ">" in front[0]:
-            marks = _least_front(text, number)
-            number = _cut(text, number, marks)
+            number = max(_cut(text, number, _least_front(text, number)), number + 1)
         else:
             number += 1
     for number, line in enumerate(text.lines, 1):

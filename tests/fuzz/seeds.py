@@ -88,6 +88,7 @@ def _reports() -> dict[str, list[bytes]]:
 
 def _inspections() -> dict[str, list[bytes]]:
     found = {f"inspect-{name}": _matching(_INSPECTED, f"{name}*") for name in INSPECTED}
+    found["inspect-zfs"] = _matching(_INSPECTED.with_name("pasted"), "made-zfs-*")
     found["inspect-mdstat"] += [mdstat_texts.text(array).encode() for array in mdstat_texts.LEVELS.values()]
     found["inspect-session"] += _matching(_EXAMPLES / "inspect", "*")
     return found

@@ -43,8 +43,11 @@ from raidsim.web.form.forms import built_text
 from raidsim.web.form.limits import check_work
 from raidsim.web.form.state import from_query, to_query
 
-INSPECTED = ("mdstat", "mdadm", "lsblk", "smartctl", "storcli", "megacli", "session")
-REPORTS = ("fio", "bonnie", "bonnie++", "postmark", "tiobench", "iozone", "iostat", "mdstat", "dd-and-time")
+INSPECTED = ("mdstat", "mdadm", "lsblk", "smartctl", "storcli", "megacli", "session", "zfs")
+REPORTS = (
+    *("fio", "bonnie", "bonnie++", "postmark", "tiobench", "iozone", "iostat", "mdstat", "dd-and-time"),
+    *("zpool", "vdbench", "dstat", "DiskSpd"),
+)
 OTHER_CPU = b"\n--- other CPU ---\n"
 """Between what blktrace has of one CPU and of another."""
 _SCENARIO = "kernel: linux-6.1\nmachine: {drives: {count: 2, model: WD800JB}}\nworkload: {kind: load}\n"

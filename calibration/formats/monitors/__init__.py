@@ -1,1 +1,1 @@
-"""Parsers of what shows a machine at work: iostat, sar, zpool iostat, /proc/mdstat."""
+"""Parsers of what shows a machine at work: iostat, sar, dstat, zpool iostat, /proc/mdstat."""

@@ -18,7 +18,7 @@ from raidsim.calibration.diagnosis.case import NOTHING, Case, Change
 from raidsim.calibration.diagnosis.causes import candidates, catalogue
 from raidsim.calibration.diagnosis.diagnose import Search, Trials
 from raidsim.calibration.diagnosis.likelihood import common_error, log_likelihood, mean_ratio, posterior
-from raidsim.calibration.diagnosis.measured import MeasuredJob, Measurements
+from raidsim.calibration.diagnosis.measured import MeasuredJob, Measurements, measurements
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.workers.task_pool import TaskPool
 
@@ -29,6 +29,12 @@ arrays: {md0: {level: raid5, chunk: 64KiB, bitmap: none}}
 workload: {depth: 1}
 """
 FLASH = DISKS.replace("IronWolf-8TB", "Samsung-PM9A3-3840GB").replace("raid5", "raid10")
+POOL = """
+kernel: linux-6.1
+machine: {drives: {model: IronWolf-8TB, count: 4}}
+pools: {tank: {vdevs: raidz1, datasets: {vm: {volume: 1TiB}}}}
+workload: {depth: 1}
+"""
 VISIBLE = 0.2
 """Root mean square change of the figures, in logarithms, from which a cause can be told at all."""
 RATES = {DISKS: (500.0, 150.0, 285.0, 600.0), FLASH: (230_000.0, 150_000.0, 7500.0, 9900.0)}
@@ -124,7 +130,7 @@ def test_every_cause_of_the_catalogue_can_be_tried() -> None:
                              "arrays: {md0: {level: raid5, controller: card}}").replace(
         "count: 4}}", "count: 4}, controllers: {card: {model: LSI-9260-8i}}}")  # fmt: skip
     tried = set()
-    for text in (DISKS, FLASH, hardware):
+    for text in (DISKS, FLASH, hardware, POOL):
         case = Case(document_from(text, "machine"))
         measured = Measurements(jobs(DISKS), (), {})
         for cause in candidates(case, measured):
@@ -132,6 +138,49 @@ def test_every_cause_of_the_catalogue_can_be_tried() -> None:
             for form in cause.forms:
                 case.scenario(measured.jobs[1], form.change)
     assert tried == set(catalogue())
+
+
+ZFS = """$ zpool status
+  pool: tank
+ state: ONLINE
+config:
+
+\tNAME        STATE     READ WRITE CKSUM
+\ttank        ONLINE       0     0     0
+\t  raidz1-0  ONLINE       0     0     0
+\t    sda     ONLINE       0     0     0
+\t    sdb     ONLINE       0     0     0
+\t    sdc     ONLINE       0     0     0
+
+$ zfs get volsize,volblocksize,sync,used tank/vm
+NAME     PROPERTY      VALUE     SOURCE
+tank/vm  volsize       2T        local
+tank/vm  volblocksize  16K       -
+tank/vm  sync          {sync}    local
+$ lsblk -d -o NAME,SIZE,MODEL
+NAME  SIZE MODEL
+sda   7.3T ST8000VN004-2M2101
+sdb   7.3T ST8000VN004-2M2101
+sdc   7.3T ST8000VN004-2M2101
+"""
+
+
+def test_a_volume_of_a_pool(tmp_path: Path) -> None:
+    """Protects pools: the job's zvol is the target, what zfs get shows is named, zpool iostat names the slow drive."""
+    measured = report(tmp_path / "fio.json", {"writes": 60.0})
+    measured.write_text(measured.read_text(encoding="utf-8").replace("/dev/md0", "/dev/zvol/tank/vm"), encoding="utf-8")
+    iostat = tmp_path / "zpool.txt"
+    waits = {"sda1": "9ms", "sdb1": "8ms", "sdc1": "90ms"}
+    rows = "".join(f"  {name}  -  -  10  20  1M  1M  {wait}  {wait}\n" for name, wait in waits.items())
+    heading = "  capacity  operations  bandwidth  disk_wait\npool  alloc  free  read  write  read  write  read  write\n"
+    iostat.write_text(f"{heading}tank  1T  2T  30  60  3M  3M  30ms  30ms\n{rows}", encoding="utf-8")
+    assert measurements([measured, iostat]).slowest == "sdc"
+    pasted = tmp_path / "pasted.txt"
+    for sync, seen in (("always", ["always synchronous"]), ("standard", [])):
+        pasted.write_text(ZFS.format(sync=sync), encoding="utf-8")
+        found = raidsim.diagnose(pasted, measured, iostat, workers=0, progress=False)
+        assert found.found.case.target == "tank/vm"
+        assert [each.name for each, _ in found.found.seen] == seen
 
 
 PASTED = """$ uname -r

@@ -116,6 +116,53 @@ def test_histograms_of_zpool_iostat() -> None:
         parse(samples.ALL["zpool-iostat-r"].replace("    612", "", 1), "x")
 
 
+def test_vdbench() -> None:
+    """Protects intervals and averages of a run: columns by both lines of the heading, and no figure for NaN."""
+    report = read("vdbench")
+    assert report.version == "50407"
+    assert report.value("iops", run="mix", interval="average") == 1622
+    assert report.value("rate", interval="1") == pytest.approx(11.8 * MIB)
+    assert report.value("read_response_time", interval="2") == pytest.approx(6.201e-3)
+    assert report.value("cpu_system", interval="2") == pytest.approx(0.008)
+    with pytest.raises(InputError, match="found 0 of that name"):
+        report.value("cpu_busy", interval="average")
+    with pytest.raises(InputError, match="expected: 13 columns behind the interval"):
+        parse(samples.ALL["vdbench"].replace("   2.1   0.9\n", "\n\n", 1), "x")
+
+
+def test_dstat() -> None:
+    """Protects rates, operations and shares: each label has its columns, and a unit is one of 1024."""
+    report = read("dstat")
+    assert report.value("read_rate", report="2", device="sda") == pytest.approx(61 * MIB)
+    assert report.value("write_rate", report="2", device="sdb") == pytest.approx(4680 * KIB)
+    assert report.value("read_iops", report="3", device="sdb") == 250
+    assert report.value("cpu_iowait", report="2") == pytest.approx(0.37)
+    with pytest.raises(InputError, match=r"found '61X'; expected: a number such as 4372k"):
+        parse(samples.ALL["dstat"].replace("61M", "61X", 1), "x")
+    with pytest.raises(InputError, match=r"expected: 15 columns of dstat in one line"):
+        parse(samples.ALL["dstat"].replace("4404k:", ":", 1), "x")
+
+
+def test_diskspd() -> None:
+    """Protects DiskSpd's XML: counts over seconds, of each thread's target and together; percentiles as listed."""
+    report = read("DiskSpd")
+    assert report.version == "2.1.0"
+    assert report.value("read_iops", run="1", thread="2") == 1050
+    assert [
+        each.value for each in report.figures if each.name == "read_iops" and "thread" not in dict(each.context)
+    ] == [2100]
+    assert report.value("read_p99.9_seconds") == pytest.approx(31.5e-3)
+    assert report.value("read_mean_seconds", thread="1", target="D:\\test file.dat") == pytest.approx(7.905e-3)
+    for old, new, message in (
+        ("</Latency>", "</Latently>", r"x:27:5: found '</Latently>'; expected: </Latency>"),
+        ("10.00<", "0<", "expected: more than 0 seconds"),
+        ("</Results>", "", "expected: </Results>"),
+        ("<Id>0</Id>", "<!ENTITY a 'b'>", "expected: a tag such as <ReadBytes>"),
+    ):
+        with pytest.raises(InputError, match=message):
+            parse(samples.ALL["DiskSpd"].replace(old, new), "x")
+
+
 def test_kdiskmark() -> None:
     """Protects KDiskMark, which copies a text like CrystalDiskMark's."""
     report = read("CrystalDiskMark-K")

@@ -70,6 +70,8 @@ def _device(item: Value, above: str | None, found: Findings) -> str:
     if named is None:
         raise item.cell.refused("a device with a name or kname")
     name = named.text.rsplit("/", 1)[-1]
+    if len(name.split()) != 1:
+        raise named.refused("a device's name, without blanks")
     kind = said(item, "type")
     word = kind.text if kind is not None else _DISK if above is None else _PART
     if word == _DISK:

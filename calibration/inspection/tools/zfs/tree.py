@@ -65,7 +65,10 @@ def vdevs(rows: Sequence[Row]) -> list[FoundVdev]:
             use, after = SECTIONS[row.name], at + 1
         elif vdev is not None:
             kind = "raidz1" if vdev["kind"] == "raidz" else vdev["kind"]
-            found.append(FoundVdev(row.name, use, kind, row.where, _leaves(rows, depths, at + 1, after)))
+            leaves = _leaves(rows, depths, at + 1, after)
+            if not leaves:
+                raise InputError(row.where, f"found {row.name} without devices", "expected: its devices below it")
+            found.append(FoundVdev(row.name, use, kind, row.where, leaves))
         elif not _REMOVED.fullmatch(row.name) and not _DISTRIBUTED.fullmatch(row.name):
             leaves = _leaves(rows, depths, at, after)
             found.append(FoundVdev(leaves[0].name, use, "stripe", row.where, leaves))
