@@ -10,7 +10,6 @@ first_dev_address, last_dev_address, regular_request_wait and raid10_write_reque
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from ...core.device import Device
 from ...core.engine import Engine
@@ -147,14 +146,26 @@ class ReshapingRaid10Array(ReshapingArray):
             self.daemon.add(write)
 
         def write() -> None:
-            join = Join(len(written), partial(self._barrier.resynced, offset, done))
+            join = Join(len(written), over)
+            self._count(written, 1)
             for slot, at in written:
                 request = Request(WRITE, at, size, join, RESYNC_ISSUER, False)
                 self.count_resync(slot, request)
                 self.daemon.write(slot, request)
 
+        def over() -> None:
+            self._count(written, -1)
+            self._barrier.resynced(offset, done)
+
         written: list[tuple[int, int]] = []
         self.prepare_resync(RESYNC_PAGES, lambda: self._barrier.resync(offset, start))
+
+    def _count(self, written: Sequence[tuple[int, int]], more: int) -> None:
+        """Count writes as under way at members, as the choice among copies sees it (nr_pending)."""
+        for balance in (self._old.balance, self._new.balance):
+            for slot, _ in written:
+                if slot < len(balance.pending):
+                    balance.pending[slot] += more
 
     def _finish(self, done: Callable[[], None]) -> None:
         """What comes now does not ask about positions, and what lies beyond the old data can be resynced."""
