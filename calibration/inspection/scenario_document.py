@@ -253,6 +253,9 @@ class _Scenario:
             self.notes.append(f"{found.name}: a {action} ({found.action.where}) is not simulated here; left out")
             return
         share = found.progress.value if found.progress is not None else 0.0
+        if action == "reshape":
+            self._reshape(inside, chosen, found.action, share)
+            return
         size = min((self._capacity(name) for name, _ in chosen.members), default=0)
         done = int(share * size) >> 20 << 20
         resync: dict[str, Any] = {} if action == "recover" else {"action": action}
@@ -261,6 +264,22 @@ class _Scenario:
         if resync:
             share_where = found.progress.where if found.progress is not None else found.action.where
             inside.put("resync", resync, f"{100 * share:.3g} % done, {share_where}")
+
+    def _reshape(self, inside: Mapping, chosen: Chosen, action: Fact[str], share: float) -> None:
+        """The layout that an array comes from; a RAID 6 that has kept its data members was a RAID 5."""
+        found, members = chosen.found, len(chosen.members)
+        old = found.old_members.value if found.old_members is not None else members
+        level = found.level.value if found.level is not None else ""
+        came: dict[str, Any] = {"members": old}
+        if old == members and level == "raid6":
+            came = {"level": "raid5", "members": members - 1}
+        elif not 1 < old < members or level not in ("raid4", "raid5", "raid6", "raid10"):
+            self.notes.append(f"{found.name}: nothing tells from what it is being reshaped ({action.where}); left out")
+            return
+        state = {"reshaping": {"from": came, "at": f"{100 * share:.3g}%"}}
+        inside.put("state", state, action.where)
+        if found.bitmap is not None:
+            self.notes.append(f"{found.name}: its bitmap ({found.bitmap.where}) does not go with a reshape; left out")
 
     def _capacity(self, name: str) -> int:
         """Bytes of a member; of an array none that matter here."""
@@ -279,15 +298,16 @@ class _Scenario:
             inside.put("write_mostly", mostly, found.where)
         elif mostly:
             self.notes.append(f"{found.name}: write-mostly is not known to {self.kernel} on {level}; left out")
-        if found.bitmap is not None and known.write_intent:
-            if found.bitmap.value >= 4096 and not found.bitmap.value & (found.bitmap.value - 1):
-                inside.put("bitmap", size_text(found.bitmap.value), found.bitmap.where)
+        bitmap = None if "state" in inside.entries else found.bitmap
+        if bitmap is not None and known.write_intent:
+            if bitmap.value >= 4096 and not bitmap.value & (bitmap.value - 1):
+                inside.put("bitmap", size_text(bitmap.value), bitmap.where)
             else:
                 why = "mdadm's usual chunk of a bitmap; nothing tells it"
-                inside.put("bitmap", size_text(_BITMAP), found.bitmap.where, why)
-        elif found.bitmap is None and known.write_intent and "bitmap" in LEVELS[level].options and found.rank >= _TELLS:
+                inside.put("bitmap", size_text(_BITMAP), bitmap.where, why)
+        elif bitmap is None and known.write_intent and "bitmap" in LEVELS[level].options and found.rank >= _TELLS:
             inside.put("bitmap", NONE, found.where)
-        elif found.bitmap is not None:
+        elif bitmap is not None:
             self.notes.append(f"{found.name}: {self.kernel} has no write-intent bitmap; left out")
         if chosen.journal is None:
             return

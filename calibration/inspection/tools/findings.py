@@ -113,6 +113,8 @@ class FoundArray:
         Bytes per bit of the write-intent bitmap; 0 if there is one and nothing says how large.
     action, progress
         What the resync thread does, and the share that is done.
+    old_members
+        How many members it had, if it is being reshaped.
     controller, group
         The hardware controller that runs it, and its number of the drive group.
     depth, per_span
@@ -150,6 +152,7 @@ class FoundArray:
     bitmap: Fact[int] | None = None
     action: Fact[str] | None = None
     progress: Fact[float] | None = None
+    old_members: Fact[int] | None = None
     controller: str | None = None
     group: int | None = None
     depth: Fact[int] | None = None

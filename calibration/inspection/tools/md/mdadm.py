@@ -33,6 +33,7 @@ _ROLE = re.compile(r"MD_DEVICE_(?P<device>\w+)_ROLE=(?P<role>\d+|spare|journal)\
 _COPIES = re.compile(r"(near|far|offset)=(\d+)", re.ASCII)
 _STATUS = {"Rebuild Status": "recover", "Resync Status": "repair", "Check Status": "check", "Reshape Status": "reshape"}
 _PERCENT = re.compile(r"(\d{1,3})% complete", re.ASCII)
+_DELTA = re.compile(r"\((\d{1,4})->\d+\)", re.ASCII)
 _INTEGER = re.compile(r"[0-9a-f]{8}\b")
 _LEVELS = {"stripe": "raid0", "mirror": "raid1"}
 
@@ -113,10 +114,11 @@ def _detailed(text: ReportText, lines: range, path: Cell, fields: dict[str, Line
         status = fields.get(key)
         percent = _PERCENT.search(status.value.text) if status is not None else None
         if status is not None and percent is not None:
-            if action == "reshape":
-                array.reason = "it is being reshaped, and the model knows no shape between two"
             array.action = fact(action, status.value)
             array.progress = fact(min(1.0, int(percent[1]) / 100), status.value)
+    delta = _DELTA.search(fields["Delta Devices"].value.text) if "Delta Devices" in fields else None
+    if delta is not None:
+        array.old_members = fact(int(delta[1]), fields["Delta Devices"].value)
     members = _rows(text, lines, array)
     slots = fields.get("Raid Devices")
     number = bounded(slots.value, MOST_SLOTS) if slots is not None else max(members, default=-1) + 1

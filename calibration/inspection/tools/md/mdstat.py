@@ -28,7 +28,13 @@ NOT_SIMULATED = {
 """Levels that are left out, and why."""
 PERSONALITIES_2_4 = "2.4"
 """Only Linux 2.4 has a line "read_ahead" in /proc/mdstat."""
-ACTIONS = {"recovery": "recover", "resync": "repair", "check": "check", "repair": "repair"}
+ACTIONS = {
+    "recovery": "recover",
+    "resync": "repair",
+    "check": "check",
+    "repair": "repair",
+    "reshape": "reshape",
+}
 """A resync after a crash reads everything and writes what differs, as a repair does."""
 
 _MARKS = re.compile(r"\[([U_]+)\]\s*$")
@@ -105,13 +111,24 @@ def _progress(array: FoundArray, figures: list[Figure], text: ReportText) -> Non
             continue
         total = next(other.value for other in figures if other.name == f"{action}_total")
         where = f"{text.name}:{figure.line}"
-        if action == "reshape":
-            array.reason = "it is being reshaped, and the model knows no shape between two"
-        elif total:
+        if total:
             array.action = Fact(ACTIONS[action], where)
             array.progress = Fact(figure.value / total, where)
+            if action == "reshape":
+                _reshaped(array, total, where)
             if action == "resync":
                 array.notes.append(f"{array.name}: a resync ({where}) is simulated as a repair")
+
+
+def _reshaped(array: FoundArray, counted: float, where: str) -> None:
+    """How many members a parity array had before its reshape, which counts what is used of a member.
+
+    Until the reshape is over the array has its old size. Of a RAID 10 nothing tells.
+    """
+    known = LEVELS.get(array.level.value) if array.level is not None else None
+    if known is not None and known.has_parity and array.size is not None:
+        array.member_size = Fact(int(counted), where)
+        array.old_members = Fact(round(array.size.value / counted) + known.parities, where)
 
 
 def _members(array: FoundArray, figures: list[Figure], text: ReportText) -> None:

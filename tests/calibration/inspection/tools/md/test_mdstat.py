@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -72,6 +73,38 @@ def test_the_array_has_the_size_that_was_printed() -> None:
         spec, _ = made(text(printed))
         layout = spec.arrays["md0"].layout([drive.spec().capacity for drive in spec.machine.drives.values()])
         assert layout.capacity == pytest.approx(KIB_PER_MEMBER * 1024 * printed.data, rel=0.01), name
+
+
+@pytest.mark.parametrize(
+    ("level", "slots", "data", "old"),
+    [
+        ("raid5", 4, 2, {"members": 3}),
+        ("raid6", 6, 3, {"members": 5}),
+        ("raid6", 5, 3, {"level": "raid5", "members": 4}),
+    ],
+)
+def test_a_reshape_goes_on_where_it_is(level: str, slots: int, data: int, old: dict[str, Any]) -> None:
+    """Protects growing arrays: the printed size is the old one, the drives have what the reshape counts of each."""
+    members = " ".join(f"sd{letter}[{number}]" for number, letter in enumerate("bcdefg"[:slots]))
+    printed = (
+        f"Personalities : [{level}]\nmd0 : active {level} {members}\n      {data * KIB_PER_MEMBER} blocks super 1.2 "
+        f"level {level[-1]}, 512k chunk, algorithm 2 [{slots}/{slots}] [{'U' * slots}]\n{progress('reshape', 0.25)}\n"
+    )
+    spec, _ = made(printed)
+    resync = spec.arrays["md0"].resync
+    assert resync is not None
+    assert resync.old is not None
+    assert (resync.action, resync.at) == ("reshape", 0.25)
+    assert resync.old.model_dump(exclude_none=True) == old
+    assert spec.capacity("md0") == pytest.approx(data * KIB_PER_MEMBER * 1024, rel=0.01)
+
+
+def test_a_reshape_from_nobody_knows_what_is_left_out() -> None:
+    """Counter-test: another chunk or algorithm is not printed, nor the old members of a RAID 10."""
+    printed = f"Personalities : [raid5]\n{THREE} [3/3] [UUU]\n{progress('reshape', 0.5, 976759936 // 2)}\n"
+    spec, found = made(printed)
+    assert spec.arrays["md9"].resync is None
+    assert any("nothing tells from what it is being reshaped" in note for note in found.notes)
 
 
 def test_prinkeys_array() -> None:
@@ -183,10 +216,6 @@ def test_raid10_takes_a_kernel_that_has_it() -> None:
         ("md9 : inactive sdx1[0](S)\n      976759936 blocks super 1.2", "it is inactive"),
         ("md9 : inactive sdx[1](S) sdy[0](S)\n      6306 blocks super external:imsm", "only holds other arrays"),
         ("md9 : active multipath sdx[0] sdy[1]\n      976759936 blocks [2/2] [UU]", "several paths"),
-        (
-            f"{THREE} [3/3] [UUU]\n" + progress("reshape", 0.5),
-            "reshaped",
-        ),
         (
             f"{THREE} [3/1] [U__]",
             "lost 2 of 3 members",
