@@ -36,6 +36,10 @@ def rebuild_line(rebuild: RebuildProgress) -> str:
 
 def rebuild_cost(found: RebuildComparison) -> str:
     """What the load gets during the rebuild, degraded without it, and whole."""
+    if not found.lost_members:
+        during, rest = (megabytes(each.rate) for each in (found.rebuilding, found.degraded))
+        lost = f"{_lost(found.loss)} to the {found.what}"
+        return f"During the {found.what} the load gets {during}; without it {rest} ({lost})."
     beside, degraded, whole = (megabytes(each.rate) for each in (found.rebuilding, found.degraded, found.whole))
     return (
         f"During the rebuild the load gets {beside}; degraded without it {degraded} ({_lost(found.loss)} to the "
@@ -45,7 +49,10 @@ def rebuild_cost(found: RebuildComparison) -> str:
 
 def rebuild_waits(found: RebuildComparison) -> Iterator[str]:
     """How long an I/O of the load takes during the rebuild, degraded without it, and whole."""
-    runs = {"during the rebuild": found.rebuilding, "degraded without it": found.degraded, "whole": found.whole}
+    during, without = f"during the {found.what}", "degraded without it" if found.lost_members else "without it"
+    runs = {during: found.rebuilding, without: found.degraded}
+    if found.lost_members:
+        runs["whole"] = found.whole
     yield from (f"The load is more than the devices take {when}." for when, run in runs.items() if run.saturated)
     if found.rebuilding.saturated or found.degraded.saturated:
         return
@@ -53,9 +60,9 @@ def rebuild_waits(found: RebuildComparison) -> Iterator[str]:
         if any(not run.latencies.get(op, {}).get("n") for run in (found.rebuilding, found.degraded)):
             continue
         beside, degraded = (run.latencies[op]["mean_s"] for run in (found.rebuilding, found.degraded))
-        text = f"A {op} takes {milliseconds(beside)} on average during the rebuild, {milliseconds(degraded)} degraded"
-        text += f" without it ({number(beside / degraded)} times as long)"
-        if found.whole.latencies.get(op, {}).get("n") and not found.whole.saturated:
+        text = f"A {op} takes {milliseconds(beside)} on average {during}, {milliseconds(degraded)} {without}"
+        text += f" ({number(beside / degraded)} times as long)"
+        if found.lost_members and found.whole.latencies.get(op, {}).get("n") and not found.whole.saturated:
             text += f", {milliseconds(found.whole.latencies[op]['mean_s'])} whole"
         yield text + "."
 
@@ -66,16 +73,18 @@ def remedies_table(rebuild: RebuildComparison | None) -> Iterator[Table]:
         return
     columns = [Column(""), Column("load", "MB/s", number, 1e-6)]
     columns += [Column(f"{op} mean", "ms", fixed(3), 1e3) for op in _OPS]
-    columns += [Column("rebuild", "MB/s", number, 1e-6), Column("takes")]
+    columns += [Column(rebuild.what, "MB/s", number, 1e-6), Column("takes")]
     runs = [("as it is", rebuild.rebuilding), *((each.what, each.prediction) for each in rebuild.remedies)]
-    yield Table("During the rebuild with other settings (each simulated)", columns, [_row(*each) for each in runs])
+    yield Table(
+        f"During the {rebuild.what} with other settings (each simulated)", columns, [_row(*each) for each in runs]
+    )
 
 
 def _row(what: str, run: Prediction) -> Row:
     """Rate and mean latencies of the load, rate of the slowest rebuild per member, and the time for all of it."""
     known = {} if run.saturated else run.latencies
     means: list[Cell] = [known[op]["mean_s"] if op in known else None for op in _OPS]
-    slowest = max((each for each in run.rebuilds if each.action == "recover"), key=lambda each: each.duration_s)
+    slowest = max((each for each in run.rebuilds if each.moves_data), key=lambda each: each.duration_s)
     takes = format_duration(slowest.duration_s) if slowest.rate else "does not finish" if slowest.left_s else "is over"
     return [what, run.rate, *means, slowest.rate, takes]
 

@@ -227,6 +227,11 @@ class ArraySpec(Spec):
             return STRIPED_MIRRORS
         return self.algorithm
 
+    @property
+    def moves_data(self) -> bool:
+        """Whether a member is being rebuilt, or the array reshaped."""
+        return bool(self.rebuilding) or (self.resync is not None and self.resync.old is not None)
+
     def at_rest(self) -> Self:
         """The same without a rebuild or a check; members that are lost stay lost."""
         return self.model_copy(update={"rebuilding": (), "resync": None})
@@ -240,10 +245,6 @@ class ArraySpec(Spec):
         resync = (self.resync or ResyncSpec()).model_copy(update={"action": "recover", "position": position})
         lost = self.members[-1:]
         return self.model_copy(update={"failed": lost, "rebuilding": lost, "resync": resync})
-
-    def capacity(self, member_bytes: Sequence[int]) -> int:
-        """Usable bytes on members of these sizes; of an array that is being reshaped those of the smaller layout."""
-        return min(layout.capacity for layout in self.layouts(member_bytes))
 
     def layouts(self, member_bytes: Sequence[int]) -> tuple[Layout, ...]:
         """The layout on members of these sizes, and before it the old one of an array that is being reshaped."""

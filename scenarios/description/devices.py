@@ -265,7 +265,7 @@ class Devices:
         if name not in self._capacities:
             array = self.arrays[name]
             try:
-                capacity = array.capacity([self.capacity(member) for member in array.members])
+                capacity = min(each.capacity for each in array.layouts([self.capacity(name) for name in array.members]))
             except InputError as error:
                 raise refusal(f"{error.place}: {error.found}", error.expected, ("arrays", name)) from None
             self._capacities[name] = capacity

@@ -227,6 +227,11 @@ class PoolSpec(Spec):
         """The devices of :meth:`map`'s members: all but caches and spares."""
         return tuple(member for vdev in self.vdevs if vdev.use in _ROLES for member in vdev.members)
 
+    @property
+    def moves_data(self) -> bool:
+        """Whether a member is being rebuilt."""
+        return bool(self.rebuilding)
+
     def at_rest(self) -> Self:
         """The same without a scan; members that are lost stay lost."""
         return self.model_copy(update={"rebuilding": (), "scan": None})

@@ -252,9 +252,9 @@ class ScenarioSpec(Spec):
 
     @property
     def rebuilds(self) -> bool:
-        """Whether a member of an array or a pool is being rebuilt."""
+        """Whether a member of an array or a pool is being rebuilt, or an array reshaped."""
         groups: tuple[Mapping[str, ArraySpec | PoolSpec], ...] = (self.arrays, self.pools)
-        return any(each.rebuilding for group in groups for each in group.values())
+        return any(each.moves_data for group in groups for each in group.values())
 
     @property
     def busy_arrays(self) -> list[str]:

@@ -41,7 +41,17 @@ class RebuildComparison:
     @property
     def duration_s(self) -> float:
         """How long the slowest rebuild takes from beginning to end under the load (s)."""
-        return max(each.duration_s for each in self.rebuilding.rebuilds if each.action == "recover")
+        return max(each.duration_s for each in self.rebuilding.rebuilds if each.moves_data)
+
+    @property
+    def what(self) -> str:
+        """What it is called: a "rebuild", or a "reshape" where nothing is rebuilt."""
+        return "reshape" if all(each.action == "reshape" for each in self.rebuilding.rebuilds) else "rebuild"
+
+    @property
+    def lost_members(self) -> bool:
+        """Whether the array is another one without the rebuild and before the failure: not if it is only reshaped."""
+        return self.whole is not self.degraded
 
     @property
     def loss(self) -> float:
@@ -70,11 +80,12 @@ def compare_rebuild(
         If nothing is being rebuilt in the scenario, or nothing loads it.
     """
     if not scenario.rebuilds:
-        allowed = "expected: an array or a pool with `failed` and `rebuilding`"
+        allowed = "expected: an array or a pool with `failed` and `rebuilding`, or an array that is being reshaped"
         raise InputError("arrays", "no member is being rebuilt", allowed)
     if isinstance(scenario.workload, IdleSpec):
         raise InputError("workload.kind", "found idle", "expected: a load, which a rebuild can slow down")
-    degraded = scenario.with_each(lambda each: each.at_rest() if each.rebuilding else each)
-    whole = scenario.with_each(lambda each: each.whole() if each.rebuilding else each)
+    degraded = scenario.with_each(lambda each: each.at_rest() if each.moves_data else each)
+    whole = scenario.with_each(lambda each: each.whole() if each.moves_data else each)
     rebuilding = simulate(scenario, sample, watch, observer)
-    return RebuildComparison(rebuilding, simulate(degraded, sample, watch), simulate(whole, sample, watch))
+    without = simulate(degraded, sample, watch)
+    return RebuildComparison(rebuilding, without, without if whole == degraded else simulate(whole, sample, watch))

@@ -69,7 +69,7 @@ def rebuild_remedies(
 
 def changed_settings(scenario: ScenarioSpec, rebuilding: Prediction) -> list[tuple[str, ScenarioSpec]]:
     """The scenarios that :func:`rebuild_remedies` runs, each with its setting in words."""
-    arrays = {name: array for name, array in scenario.arrays.items() if array.rebuilding and array.controller is None}
+    arrays = {name: array for name, array in scenario.arrays.items() if array.moves_data and array.controller is None}
     goes_on = any(each.left_s for each in rebuilding.rebuilds if each.array in arrays)
     if not goes_on or not scenario.kernel.startswith("linux-"):
         return []

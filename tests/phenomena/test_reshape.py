@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
+from raidsim.scenarios.questions.rebuild_comparison import compare_rebuild
+from raidsim.scenarios.questions.rebuild_remedies import changed_settings
 from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 
@@ -12,14 +15,19 @@ QUIET = "{kind: load, targets: [md0], iops: 1, read_share: 100%, block_size: 4Ki
 LONG = "{kind: load, targets: [md0], iops: 1, read_share: 100%, block_size: 4KiB, warm_up: 20s, duration: 20s}"
 
 
-def run(array: str, load: str = QUIET) -> Prediction:
+def scenario(array: str, load: str) -> ScenarioSpec:
     """An array of 80 GB drives."""
     text = f"""
 machine: {{model: server, drives: {{model: WD800JB, count: 6}}}}
 arrays: {{md0: {{chunk: 64KiB, bitmap: none, {array}}}}}
 workload: {load}
 """
-    return simulate(document_from(text).spec())
+    return document_from(text).spec()
+
+
+def run(array: str, load: str = QUIET) -> Prediction:
+    """What such an array does."""
+    return simulate(scenario(array, load))
 
 
 def reshaping(old: str, more: str = "") -> str:
@@ -61,3 +69,19 @@ def test_mirrors_are_reshaped_and_tell_how_long_it_takes() -> None:
     assert 0.6 * member < found.total_bytes < 0.7 * member
     assert found.rate > 1e6
     assert 0 < found.left_s < found.duration_s
+
+
+def test_a_reshape_is_compared_with_the_array_at_rest() -> None:
+    """The questions of a rebuild are those of a reshape: what the load loses to it, and what other limits do."""
+    spec = scenario(f"level: raid5, members: 4, {reshaping('members: 3')}", LOAD)
+    found = compare_rebuild(spec)
+    assert (found.what, found.lost_members) == ("reshape", False)
+    assert found.loss > 0.2
+    assert found.duration_s > 3600
+    assert any("sync_speed_max" in what for what, _ in changed_settings(spec, found.rebuilding))
+
+
+def test_a_rebuild_still_is_one() -> None:
+    """Counter-test: members are lost, so there are three runs."""
+    found = compare_rebuild(scenario("level: raid5, members: 4, state: rebuilding", LOAD))
+    assert (found.what, found.lost_members) == ("rebuild", True)

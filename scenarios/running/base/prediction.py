@@ -40,6 +40,11 @@ class RebuildProgress:
     position: int
 
     @property
+    def moves_data(self) -> bool:
+        """Whether it is a rebuild or a reshape, which somebody waits for, and no check."""
+        return self.action in ("recover", "reshape")
+
+    @property
     def duration_s(self) -> float:
         """How long all of it takes at this rate (s); infinite if it stood still."""
         return self.total_bytes / self.rate if self.rate else float("inf")
