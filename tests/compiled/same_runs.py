@@ -29,6 +29,7 @@ LIBRARY = (
 )
 CIPHERS = ("cryptoloop", "dm-crypt")
 CACHES = ("dm-cache", "dm-writecache")
+RESHAPED = ("raid5", "raid10")
 TODAY = """
 kernel: linux-6.1
 machine: {model: server, drives: {model: RAM-disk, count: 2}}
@@ -81,6 +82,7 @@ def main(arguments: list[str]) -> None:
     results["pool"] = _pool()
     results |= {cipher: _encrypted(cipher) for cipher in CIPHERS}
     results |= {kind: _cached(kind) for kind in CACHES}
+    results |= {f"reshaped {level}": _reshaped(level) for level in RESHAPED}
     kept = {f"{array} {kernel}": _kept(array, kernel) for array, kernel in KEPT}
     compiled = sorted(name for name, module in sys.modules.items() if _is_compiled(name, module))
     print(json.dumps({"compiled": compiled, "kept": kept, "results": results}))
@@ -182,6 +184,16 @@ def _cached(kind: str) -> str:
     lines = ["machine: {drives: {disk0: {model: WD2500JB}, flash: {model: Samsung-870-EVO-1TB}}}"]
     lines += [f"caches: {{c0: {{on: disk0, cache: flash, kind: {kind}, mode: writeback, size: 64MiB}}}}"]
     lines += ["workload: {kind: load, targets: [c0], depth: 4, read_share: 50%, warm_up: 0s, duration: 5s, span: 1GiB}"]
+    return _simulated(document_from("\n".join(lines)).spec())
+
+
+def _reshaped(level: str) -> str:
+    from raidsim.scenarios.documents.document import document_from
+
+    state = "{reshaping: {from: {members: 4}, at: 30%}}"
+    lines = ["machine: {drives: {model: WD2500JB, count: 6}}"]
+    lines += [f"arrays: {{md0: {{level: {level}, chunk: 64KiB, state: {state}}}}}"]
+    lines += ["workload: {kind: load, targets: [md0], depth: 4, read_share: 50%, warm_up: 0s, duration: 1s}"]
     return _simulated(document_from("\n".join(lines)).spec())
 
 
