@@ -15,6 +15,7 @@ _WORDS = {
     "check": ("checked", "check"),
     "repair": ("repaired", "repair"),
     "reshape": ("reshaped", "reshape"),
+    "trim": ("trimmed", "trim"),
 }
 _OPS = ("read", "write")
 

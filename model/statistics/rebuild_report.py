@@ -42,7 +42,7 @@ class Rebuild(Protocol):
 
     @property
     def action(self) -> str:
-        """What it does: "recover", "check" or "repair"."""
+        """What it does: "recover", "check", "repair" or "trim"."""
 
     @property
     def done_bytes(self) -> int:

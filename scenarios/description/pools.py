@@ -110,10 +110,11 @@ class DatasetSpec(Spec):
 class ScanSpec(Spec):
     """What goes over the blocks of a pool meanwhile."""
 
-    action: Literal["resilver", "rebuild", "scrub"] | None = None
-    """`scrub` reads all blocks. `resilver` writes what the members in `rebuilding` lack. `rebuild` does so in the order
-    of space, without checksums (`zpool replace -s`), on a mirror or onto the distributed spares of a dRAID. Unless
-    given, members are rebuilt onto distributed spares where there are some, and resilvered elsewhere."""
+    action: Literal["resilver", "rebuild", "scrub", "trim"] | None = None
+    """`scrub` reads all blocks, `trim` discards what is free. `resilver` writes what the members in `rebuilding` lack.
+    `rebuild` does so in the order of space, without checksums (`zpool replace -s`), on a mirror or onto the distributed
+    spares of a dRAID. Unless given, members are rebuilt onto distributed spares where there are some, and resilvered
+    elsewhere."""
     done: ShareBelowAll = 0.0
     """Share of the blocks that is done when the run begins."""
 
@@ -190,10 +191,12 @@ class PoolSpec(Spec):
             raise refusal(
                 f"{healthy[0]} has not failed", f"expected: {', '.join(self.failed) or 'none'}", ("rebuilding",)
             )
-        wrong = self.action is None or (self.action == "scrub") == bool(self.rebuilding)
+        wrong = self.action is None or (self.action in ("scrub", "trim")) == bool(self.rebuilding)
         if self.scan is not None and wrong:
             found = f"a {self.action or 'scan'} {'with' if self.rebuilding else 'without'} a member in rebuilding"
-            raise refusal(found, "expected: resilver or rebuild with `rebuilding`, scrub without", ("scan", "action"))
+            raise refusal(
+                found, "expected: resilver or rebuild with `rebuilding`, scrub or trim without", ("scan", "action")
+            )
         if self.action == "rebuild":
             hurt = self._hurt(pool)
             whole = [number for number in hurt if not pool.vdevs[number].rebuilds_in_order]
@@ -209,7 +212,7 @@ class PoolSpec(Spec):
         return [each for each in range(len(pool.vdevs)) if names & {leaves[leaf] for leaf in pool.leaves(each)}]
 
     @property
-    def action(self) -> Literal["resilver", "rebuild", "scrub"] | None:
+    def action(self) -> Literal["resilver", "rebuild", "scrub", "trim"] | None:
         """What goes over its blocks; None: nothing."""
         if self.scan is not None and self.scan.action is not None:
             return self.scan.action
@@ -245,7 +248,7 @@ class PoolSpec(Spec):
         placed, action = self._placed(), None if self.scan is None else self.scan.action
         vdev = max(number for number in placed.of_role(NORMAL) if placed.vdevs[number].parity)
         lost = (self.leaves()[placed.leaves(vdev)[-1]],)
-        scan = ScanSpec(action=None if action == "scrub" else action, done=done)
+        scan = ScanSpec(action=None if action in ("scrub", "trim") else action, done=done)
         return self.model_copy(update={"failed": lost, "rebuilding": lost, "scan": scan})
 
     @property

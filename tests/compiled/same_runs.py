@@ -208,11 +208,22 @@ def _today() -> str:
 
 
 def _pool() -> str:
-    """A pool of ZFS with a log: mixed, and written in order."""
+    """A pool of ZFS with a log: mixed, written in order, resilvered, rebuilt and trimmed."""
     from raidsim.scenarios.documents.document import document_from
 
     document = document_from(POOL)
-    return _simulated(document.spec()) + _simulated(document.changed({"workload.pattern": "sequential"}).spec())
+    variants: tuple[dict[str, Any], ...] = (
+        {},
+        {"workload.pattern": "sequential"},
+        {"pools.tank.rebuilding": 1},
+        {
+            "pools.tank.vdevs": "mirror disk0 disk1",
+            "pools.tank.rebuilding": 1,
+            "pools.tank.scan": {"action": "rebuild"},
+        },
+        {"pools.tank.scan": {"action": "trim"}},
+    )
+    return "".join(_simulated(document.changed(changes).spec()) for changes in variants)
 
 
 def _fio() -> str:

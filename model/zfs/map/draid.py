@@ -111,6 +111,18 @@ class Draid(Vdev):
         """All columns at their full height, on their own members."""
         return [column for start, units in self._parts(offset, psize) for column in self._columns(start, units, True)]
 
+    def trims(self, start: int, end: int) -> list[Piece]:
+        """The whole rows of each group in the range."""
+        found: list[Piece] = []
+        row = self.width << self.ashift
+        at = -(-start // row) * row
+        while at + row <= end:
+            stop = min(end, (at // self.group_bytes + 1) * self.group_bytes)
+            rows = (stop - at) // row
+            found += [self.stand_in(piece, at) for piece in self._columns(at, rows * self.data, True)]
+            at = stop if stop < end else at + rows * row
+        return found
+
     def stand_in(self, piece: Piece, offset: int) -> Piece:
         """A piece of a lost member is on its distributed spare, in the same row."""
         if piece.member not in self.spared:

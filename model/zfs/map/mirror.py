@@ -72,5 +72,9 @@ class Mirror(Vdev):
         """The whole block, of every side."""
         return self.writes(offset, psize, lost)
 
+    def trims(self, start: int, end: int) -> list[Piece]:
+        """The same range of every side."""
+        return self.writes(start, end - start)
+
     def _whole(self, side: int, offset: int, psize: int) -> Piece:
         return Piece(side, offset // SECTOR_BYTES, self.units(psize) * self.unit_sectors, DATA)

@@ -61,6 +61,16 @@ class Raidz(Vdev):
         """All columns, parity too."""
         return [column for column in self._columns(offset, psize) if column.member not in lost]
 
+    def trims(self, start: int, end: int) -> list[Piece]:
+        """Of each member the rows whose units are in the range (vdev_raidz_xlate)."""
+        first, last = start >> self.ashift, end >> self.ashift
+        found = []
+        for member in range(self.members):
+            row, behind = (-((member - unit) // self.members) for unit in (first, last))
+            if behind > row:
+                found.append(Piece(member, row * self.unit_sectors, (behind - row) * self.unit_sectors, DATA))
+        return found
+
     def _rounded(self, units: int) -> int:
         multiple = self.parity + 1
         return -(-units // multiple) * multiple

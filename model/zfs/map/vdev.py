@@ -128,6 +128,10 @@ class Vdev:
         """All columns of a block at DVA `offset`, on their own members, be they lost or not."""
         return self.scrubs(offset, psize)
 
+    def trims(self, start: int, end: int) -> list[Piece]:
+        """The ranges of members that the DVA offsets from `start` to `end` are."""
+        raise NotImplementedError
+
     def stand_in(self, piece: Piece, offset: int) -> Piece:
         """Where a rebuild writes a piece of a lost member: in its place on a new one, or on a distributed spare."""
         return piece

@@ -14,6 +14,7 @@ from .cpu import ScanCpu
 from .rebuild import SequentialRebuild
 from .scan import Scan
 from .settings import ScanAction, ScanSettings
+from .trim import Trim
 
 
 def begin_scan(
@@ -39,13 +40,19 @@ def begin_scan(
     vdevs = [
         vdev
         for vdev in range(len(placed.vdevs))
-        if placed.roles[vdev] != LOG and (action == "scrub" or new & set(placed.leaves(vdev)))
+        if placed.roles[vdev] != LOG and (action in ("scrub", "trim") or new & set(placed.leaves(vdev)))
     ]
     issuer = engine.thread_issuer(RESYNC_ISSUER)
     if action == "rebuild":
         (vdev,) = vdevs
         fill = pool.fills[vdev]
         return SequentialRebuild(engine, members, vdev, fill, settings, int(done * int(fill.used)), issuer)
+    if action == "trim":
+        trim = Trim(engine, members, pool.fills, vdevs, done, issuer)
+        if not trim.report.total_bytes:
+            refused = members.queues[0].device.discard_limits.refusal or "no member has free ranges of 32 KiB"
+            raise InputError("scan.action", f"found trim, but {refused}", "expected: members that take discards")
+        return trim
     blocks = {vdev: AllocatedBlocks(vdev, pool.tables, done) for vdev in vdevs}
     if not any(each.total_bytes for each in blocks.values()):
         raise InputError("scan", f"found a pool without data to {action}", "expected: volumes, files, or used")

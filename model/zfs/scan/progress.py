@@ -10,7 +10,7 @@ from ...statistics.rebuild_report import RebuildReport
 from ..map.mirror import Mirror
 from ..pool.members import Members
 
-ACTIONS: Final = {"scrub": "check", "resilver": "recover", "rebuild": "recover"}
+ACTIONS: Final = {"scrub": "check", "resilver": "recover", "rebuild": "recover", "trim": "trim"}
 """What results call them."""
 
 

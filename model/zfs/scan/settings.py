@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-ScanAction = Literal["scrub", "resilver", "rebuild"]
-"""Reads all blocks; reads blocks and writes what a new member lacks; the same by ranges of space (zpool replace -s)."""
+ScanAction = Literal["scrub", "resilver", "rebuild", "trim"]
+"""Reads all blocks; reads blocks and writes what a new member lacks; the same by ranges of space (zpool replace -s);
+tells the members what is free."""
 
 
 @dataclass(frozen=True, slots=True)

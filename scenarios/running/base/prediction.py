@@ -24,7 +24,7 @@ class RebuildProgress:
     array
         Name of the array or pool.
     action
-        "recover", "check", "repair" or "reshape".
+        "recover", "check", "repair", "reshape" or "trim".
     rate
         Bytes per second and member.
     total_bytes

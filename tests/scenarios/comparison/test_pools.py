@@ -92,6 +92,15 @@ def test_a_scrub_is_a_check() -> None:
     assert (progress.action, progress.rate > 0) == ("check", True)
 
 
+def test_a_trim_discards_what_is_free() -> None:
+    """Solid-state drives are told their free ranges, in less than the second of the warm-up."""
+    spec = _spec("mirror disk0 disk1", drives=2, model="Samsung-PM9A3-3840GB", used=0.5, scan={"action": "trim"})
+    (progress,) = simulate(spec).rebuilds
+    assert progress.action == "trim"
+    assert progress.total_bytes == pytest.approx(0.48 * 3.84e12, rel=0.1)
+    assert progress.position == progress.total_bytes
+
+
 @pytest.mark.parametrize(
     ("pool", "found"),
     [

@@ -1,8 +1,8 @@
 """Checks the map of a pool's blocks and its intent log against recorded pools: `raidsim conformance --kind zfs`.
 
 A case is the sizes or the vdevs of a pool's blocks, or a phase: cold reads (whole or degraded), writes of blocks,
-synchronous writes, a scrub, or a replacement. It matches if at most one in a hundred of its requests (or commits)
-differs.
+synchronous writes, a scrub, a replacement, or a trim. It matches if at most one in a hundred of its requests (or
+commits) differs.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from .reads import ReadCheck, shown
 from .recording import Block, Phase, Recording, is_volume
 from .scrub import replace_differences, scrub_differences
 from .sync import SyncCheck
+from .trim import trim_differences
 from .writes import write_differences
 
 _TOLERATED = 100
 _SMALL = re.compile(r"s(\d+)#")
 _PARTITION_SCAN = 128 * 1024
 """Bytes at the beginning of a volume that the kernel reads at an import, in search of partitions."""
-_NO_MODEL = {"trim": "trim", "resilver": "a resilver of what was written meanwhile", "arc": "the ARC"}
+_NO_MODEL = {"resilver": "a resilver of what was written meanwhile", "arc": "the ARC"}
 """Kinds of phases that are not compared."""
 
 
@@ -59,6 +60,8 @@ class _Replay:
             done = self._operation(phase)
             if phase.name == "replace":
                 self._record(phase, *replace_differences(self.recording, phase, self._standing()))
+            elif phase.name == "trim":
+                self._record(phase, *trim_differences(self.recording, phase))
             elif phase.kind in _NO_MODEL:
                 if phase.requests:
                     self.result.skip(self.file, phase.name, f"no check of {_NO_MODEL[phase.kind]}")
