@@ -13,13 +13,18 @@ from functools import partial
 from itertools import pairwise
 
 from ....model.zfs.map.mirror import Mirror
-from ....model.zfs.map.vdev import Piece
-from .recording import Block, Phase, Recording
+from ....model.zfs.map.vdev import DATA, Piece
+from .recording import Block, Phase, Recording, Request
 
 _ASCENDING = 0.98
 """Share of a member's consecutive reads that must ascend."""
 _MOVED = 10
 """One block in this number may not be read at all: it has moved since its place was recorded."""
+
+_RECORD = 128 << 10
+"""Bytes of the records that are overwritten while a member is away."""
+_LEAST_COLUMN = 64
+"""Sectors of a column that is not taken for metadata."""
 
 _Ranges = Mapping[int, list[tuple[int, int]]]
 """First sector and end of the requests of each member."""
@@ -64,6 +69,44 @@ def replace_differences(recording: Recording, phase: Phase, blocks: list[Block])
     return max(found, key=lambda each: each[1] - len(each[0]))
 
 
+def return_differences(
+    recording: Recording, written: list[Request], resilver: list[Request], lost: frozenset[int]
+) -> tuple[list[str], int]:
+    """What is different after a member was away, and how many columns were compared.
+
+    Columns of blocks that were written meanwhile are read, and hardly anything else of their size. Small columns may be
+    metadata, which move with each transaction group.
+    """
+    columns = [piece for vdev in recording.pool.vdevs for piece in vdev.columns(0, _RECORD)]
+    sizes = {piece.sectors for piece in columns if piece.sectors >= _LEAST_COLUMN}
+    mirrored = isinstance(recording.pool.vdevs[0], Mirror)
+    reads, before = _requests_of(resilver, "R"), _united(_requests_of(written, "W"))
+    found: list[str] = []
+    compared = 0
+    # A side of a mirror is read in place of another one.
+    anywhere = _union([each for member, ranges in reads.items() if member not in lost for each in ranges])
+    for each in written:
+        if not each.rwbs.startswith("W") or each.sectors not in sizes or each.sector < 0 or each.member in lost:
+            continue
+        compared += 1
+        piece = Piece(each.member, each.sector, each.sectors, DATA)
+        if not _covers(anywhere if mirrored else _union(reads.get(each.member, [])), piece):
+            found.append(f"member {each.member}: {each.sector} + {each.sectors} is not read")
+    strange: list[str] = []
+    total = 0
+    for member, ranges in reads.items():
+        for start, end in ranges:
+            if member not in lost and end - start in sizes and start >= 0:
+                total += 1
+                # A read may join columns over what lies between them.
+                if not any(first < end and start < last for first, last in before.get(member, [])):
+                    strange.append(f"member {member}: {start} + {end - start} was not written meanwhile")
+    # Some are older blocks that point to others.
+    if len(strange) * _MOVED > total:
+        found += strange
+    return found, compared
+
+
 def _differences(
     blocks: Iterable[Block], pieces_of: Callable[[Block], list[Piece]], got: _Ranges
 ) -> tuple[list[str], int]:
@@ -86,8 +129,12 @@ def _differences(
 
 
 def _requests(phase: Phase, direction: str) -> dict[int, list[tuple[int, int]]]:
+    return _requests_of(phase.requests, direction)
+
+
+def _requests_of(requests: Iterable[Request], direction: str) -> dict[int, list[tuple[int, int]]]:
     got: dict[int, list[tuple[int, int]]] = {}
-    for request in phase.requests:
+    for request in requests:
         if request.rwbs.startswith(direction):
             got.setdefault(request.member, []).append((request.sector, request.sector + request.sectors))
     return got

@@ -16,8 +16,8 @@ from ....model.zfs.map.pool import SPECIAL
 from ..base import KindResult, Progress, TruthFile
 from .operations import Operation, operation, touched
 from .reads import ReadCheck, shown
-from .recording import Block, Phase, Recording, is_volume
-from .scrub import replace_differences, scrub_differences
+from .recording import Block, Phase, Recording, Request, is_volume
+from .scrub import replace_differences, return_differences, scrub_differences
 from .sync import SyncCheck
 from .trim import trim_differences
 from .writes import write_differences
@@ -26,7 +26,7 @@ _TOLERATED = 100
 _SMALL = re.compile(r"s(\d+)#")
 _PARTITION_SCAN = 128 * 1024
 """Bytes at the beginning of a volume that the kernel reads at an import, in search of partitions."""
-_NO_MODEL = {"resilver": "a resilver of what was written meanwhile", "arc": "the ARC"}
+_NO_MODEL = {"resilver": "what a resilver leaves to write", "arc": "the ARC"}
 """Kinds of phases that are not compared."""
 
 
@@ -50,6 +50,9 @@ class _Replay:
         self.moved: dict[str, set[int]] = {}
         self.sync = SyncCheck(recording)
         self.cold = self.degraded = False
+        self.away: frozenset[int] = frozenset()
+        self.meanwhile: list[Request] = []
+        self.resilver: list[Request] = []
 
     def run(self) -> None:
         """Check all cases."""
@@ -60,6 +63,10 @@ class _Replay:
             done = self._operation(phase)
             if phase.name == "replace":
                 self._record(phase, *replace_differences(self.recording, phase, self._standing()))
+            elif phase.name in ("online", "online.sync"):
+                self.resilver += phase.requests
+                if phase.name == "online.sync" and phase.requests and self.meanwhile:
+                    self._record(phase, *return_differences(self.recording, self.meanwhile, self.resilver, self.away))
             elif phase.name == "trim":
                 self._record(phase, *trim_differences(self.recording, phase))
             elif phase.kind in _NO_MODEL:
@@ -85,7 +92,10 @@ class _Replay:
             written = [leaves for vdev in range(len(pool.vdevs)) if seen & set(leaves := pool.leaves(vdev))]
             self.lost, self.degraded = frozenset().union(*written) - seen, True
         if phase.name.startswith("online"):
+            self.away = self.away | self.lost
             self.lost = frozenset()
+        elif self.lost:
+            self.meanwhile += phase.requests
 
     def _operation(self, phase: Phase) -> Operation | None:
         words = phase.op.split()

@@ -18,6 +18,7 @@ from raidsim.model.zfs.map.mirror import Mirror
 from raidsim.model.zfs.map.pool import PoolMap
 from raidsim.model.zfs.map.raidz import Raidz
 from raidsim.model.zfs.map.vdev import Piece
+from raidsim.model.zfs.scan import trim
 from raidsim.validation.conformance.base import KindResult, NotSupported, TruthFile
 from raidsim.validation.conformance.known_misses import explain, stale
 from raidsim.validation.conformance.truth_files import DEFAULT_TRUTH, load_truth, read_truth
@@ -55,7 +56,7 @@ def _shifted(right: Any) -> Any:
 
 
 def _longer(right: Any) -> Any:
-    return lambda vdev, offset, psize, lost: right(vdev, offset, psize + 4096, lost)
+    return lambda vdev, offset, psize, *lost: right(vdev, offset, psize + 4096, *lost)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,8 @@ def _longer(right: Any) -> Any:
         ("raidz1_n4_slog", BlockSizes, "predicted", lambda _: lambda sizes: sizes.room, 3),
         ("raidz1_n3", LogBlock, "written", lambda _: lambda block, _: block.used, 3),
         ("raidz1_n3", Raidz, "scrubs", _longer, 2),
+        ("raidz1_n3", Raidz, "trims", _shifted, 1),
+        ("raidz1_n3", trim, "FRONT_SECTORS", lambda right: 2 * right, 1),
         ("raidz1_n4_special", PoolMap, "role", lambda _: lambda *_: "normal", 1),
         ("raidz1_n3", Prefetch, "run", lambda _: lambda *_: (0, 0), 2),
     ],
@@ -83,6 +86,8 @@ def _longer(right: Any) -> Any:
         "prediction",
         "short log",
         "scrub",
+        "trim",
+        "trim of the next metaslab",
         "special",
         "prefetch",
     ],
@@ -140,6 +145,22 @@ def test_synchronous_operations() -> None:
         assert (done.synchronous, done.commits) == expected
     assert operation(Phase("x", "special", "6 files of one write of 4096", [], []), 0) is None
     assert touched([(100, 8192)], 4096) == {0, 4096, 8192}
+
+
+def test_a_resilver_of_what_was_written_meanwhile() -> None:
+    """Counter-test: if nothing was written while a member was away, the recorded resilver reads too much."""
+    file = pool("raidz1_n3")
+    phases = []
+    for phase in file.content["phases"]:
+        away = phase.get("phase") == "degr_ow128k_r128.sync"
+        moved = (
+            [[us, member, rwbs, sector + 2**20, count] for us, member, rwbs, sector, count in phase["requests"]]
+            if away
+            else []
+        )
+        phases.append({**phase, "requests": moved} if away else phase)
+    result = check([TruthFile(file.path, dict(file.content) | {"phases": phases})], lambda _: None)
+    assert "online.sync" in [miss.case for miss in result.misses]
 
 
 @pytest.mark.parametrize("dropped", [{"read_random", "overwrite", "rmw"}, {"prefetch", "map_write", "read_seq"}])
