@@ -19,11 +19,22 @@ def pool_words(spec: ScenarioSpec) -> list[str]:
 
 def _words(name: str, pool: PoolSpec, spec: ScenarioSpec) -> str:
     usable = spec.pool_capacity(name).usable
-    lost = [f"{len(pool.failed)} lost"] if pool.failed else []
     vdevs = list(map(_vdev, pool.vdevs))
     counted = [f"{vdevs.count(each)} x {each}" if vdevs.count(each) > 1 else each for each in dict.fromkeys(vdevs)]
-    parts = [*counted, f"ashift {pool.ashift}", f"{format_size(usable >> 30 << 30)} usable", *lost]
+    parts = [*counted, f"ashift {pool.ashift}", f"{format_size(usable >> 30 << 30)} usable", *_state(pool)]
     return f"{name}: {', '.join(parts)}"
+
+
+def _state(pool: PoolSpec) -> list[str]:
+    """What is lost, and what goes over the blocks meanwhile."""
+    found, fresh = [], len(pool.rebuilding)
+    if len(pool.failed) > fresh:
+        found.append(f"{len(pool.failed) - fresh} lost")
+    if pool.action is not None:
+        done = 0.0 if pool.scan is None else pool.scan.done
+        work = {"resilver": f"{fresh} being resilvered", "rebuild": f"{fresh} being rebuilt in sequence"}
+        found.append(f"{work.get(pool.action, pool.action)}, {done:.0%} done")
+    return found
 
 
 def _vdev(vdev: VdevSpec) -> str:

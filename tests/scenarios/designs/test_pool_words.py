@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from raidsim.scenarios.designs.pool_words import pool_words
 from raidsim.scenarios.documents.document import document_from
 
@@ -28,3 +30,18 @@ def test_warnings_follow() -> None:
     """A warning names its pool."""
     _, warning = words("{vdevs: mirror disk0 disk1 special disk2}")
     assert warning == "warning: tank: a special vdev without redundancy: the whole pool is lost with it"
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ("failed: 1", "1 lost"),
+        ("rebuilding: 1, scan: {done: 30%}", "1 being resilvered, 30% done"),
+        ("failed: 2, rebuilding: 1", "1 lost, 1 being resilvered, 0% done"),
+        ("scan: {action: scrub, done: 0.5}", "scrub, 50% done"),
+    ],
+)
+def test_the_state_of_a_pool(state: str, told: str) -> None:
+    """Lost members, and how far a scan is."""
+    (line,) = words(f"{{vdevs: raidz2 disk0 disk1 disk2 disk3, {state}, datasets: {{a: {{file: 1GB}}}}}}")
+    assert line.endswith(f"usable, {told}")
