@@ -191,6 +191,10 @@ class PoolSpec(Spec):
             raise refusal(
                 f"{healthy[0]} has not failed", f"expected: {', '.join(self.failed) or 'none'}", ("rebuilding",)
             )
+        logs = [name for vdev in self.vdevs if vdev.use == "log" for name in vdev.members if name in self.rebuilding]
+        if logs:
+            found = f"{logs[0]}, a log device, which holds no blocks to rebuild"
+            raise refusal(found, "expected: members of other vdevs", ("rebuilding",))
         wrong = self.action is None or (self.action in ("scrub", "trim")) == bool(self.rebuilding)
         if self.scan is not None and wrong:
             found = f"a {self.action or 'scan'} {'with' if self.rebuilding else 'without'} a member in rebuilding"

@@ -73,6 +73,11 @@ class IntentLog:
         """Size of the block that is allocated for the next commit."""
         return self._size
 
+    def begun(self) -> None:
+        """The log has been in use before the run: its first commit waits for no transaction group."""
+        if not self._size:
+            self._size = UNIT_BYTES
+
     def commit(self, records: Sequence[LogRecord]) -> Commit:
         """Write a burst of records; without any, nothing is written."""
         if not records:

@@ -170,6 +170,10 @@ class Dataset(Device):
             self.write_bytes += request.size
             WriteIo(self, request, self._engine._now).advance()
 
+    def begun(self) -> None:
+        """It has been written to before the run: its intent log is in use."""
+        self._log.begun()
+
     def flush(self, done: Callable[[], None]) -> None:
         """Commit to the intent log what was written so far."""
         if self._sync == "disabled":

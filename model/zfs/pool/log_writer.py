@@ -112,6 +112,10 @@ class LogWriter:
         self._new_places: list[Place] = []
         self._old_places: list[Place] = []
 
+    def begun(self) -> None:
+        """See :meth:`IntentLog.begun`."""
+        self._log.begun()
+
     def add(self, offset: i64, size: i64, synchronous: bool) -> None:
         """Note a write, which the next commit logs."""
         self._pending += log_records(self._rules, [(offset, size)], synchronous)

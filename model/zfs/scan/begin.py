@@ -35,6 +35,9 @@ def begin_scan(
     settings
         Module parameters.
     """
+    # A transaction group takes seconds now, and the logs have had theirs long ago.
+    for dataset in pool.datasets.values():
+        dataset.begun()
     members, placed = pool.members, pool.members.pool
     new = members.rebuilding
     vdevs = [

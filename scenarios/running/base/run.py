@@ -136,7 +136,8 @@ class Run(ABC):
             per_member = resync.member_bytes
             scale = per_member / report.total_bytes  # a check of RAID 10 counts the array's bytes
             rate = scale * done / (over - begun) if over > begun else 0.0
-            position = int(scale * report.position_bytes)
+            whole = report.position_bytes >= report.total_bytes
+            position = per_member if whole else int(scale * report.position_bytes)
             found.append(RebuildProgress(name, resync.action, rate, per_member, position))
         return tuple(found)
 

@@ -23,7 +23,7 @@ def _spec(vdevs: str, drives: int = 6, model: str = "Generic-20GB-ATA", **pool: 
     content = {
         "name": "pool",
         "machine": {"drives": {"model": model, "count": drives}},
-        "pools": {"tank": {"vdevs": vdevs, "datasets": {"vm": {"volume": "1GiB", "primarycache": "metadata"}}, **pool}},
+        "pools": {"tank": {"vdevs": vdevs, "datasets": {"vm": {"volume": "1GiB", "primarycache": "metadata"}}} | pool},
         "workload": {"kind": "load", "targets": ["tank/vm"], "iops": 20, "duration": "2s", "warm_up": "1s"},
     }
     return document_from(json.dumps(content)).spec()
@@ -86,6 +86,15 @@ def test_less_used_space_meets_fewer_unreadable_sectors() -> None:
     assert empty.from_failures == pytest.approx(full.from_failures, rel=0.1)
 
 
+def test_synchronous_writes_go_on_during_a_resilver() -> None:
+    """The log is in use: a write waits for its commit, and not for a transaction group with the resilver in it."""
+    datasets = {"vm": {"volume": "1GiB", "sync": "always"}}
+    spec = _spec("raidz1", rebuilding=1, used=0.5, scan={"done": 0.5}, datasets=datasets)
+    workload = spec.workload.model_copy(update={"read_share": 0.0})
+    found = simulate(spec.model_copy(update={"workload": workload}))
+    assert 0 < found.latencies["write"]["mean_s"] < 0.5
+
+
 def test_a_scrub_is_a_check() -> None:
     """A scrub of a pool is told like a check of an array; nothing is written."""
     (progress,) = simulate(_spec("mirror disk0 disk1", drives=2, scan={"action": "scrub", "done": 0.5})).rebuilds
@@ -106,6 +115,10 @@ def test_a_trim_discards_what_is_free() -> None:
     [
         ({"rebuilding": ["disk0"], "failed": ["disk1"]}, "disk0 has not failed"),
         ({"scan": {"action": "resilver"}}, "a resilver without a member in rebuilding"),
+        (
+            {"rebuilding": ["disk5"], "vdevs": "mirror disk0 disk1 log mirror disk4 disk5"},
+            "disk5, a log device",
+        ),
         ({"scan": {"done": 0.5}}, "a scan without a member in rebuilding"),
         ({"rebuilding": 1, "scan": {"action": "scrub"}}, "a scrub with a member in rebuilding"),
         ({"rebuilding": 1, "scan": {"action": "rebuild"}}, "a rebuild of disk0"),
@@ -114,4 +127,4 @@ def test_a_trim_discards_what_is_free() -> None:
 def test_scans_that_cannot_be(pool: dict[str, Any], found: str) -> None:
     """What ZFS would not do is refused in one sentence."""
     with pytest.raises(InputError, match=found):
-        _spec("raidz1", **pool)
+        _spec(**({"vdevs": "raidz1"} | pool))
