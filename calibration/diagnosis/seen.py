@@ -56,8 +56,10 @@ def _of_the_pool(case: Case) -> list[Seen]:
         return []
     found = []
     if pool.failed:
-        words = f"{', '.join(pool.failed)} has failed"
-        found.append(Seen("degraded pool", words, Change({f"pools.{name}.failed": None}, {})))
+        words = f"{', '.join(pool.failed)} has failed{', and gets its data back' if pool.rebuilding else ''}"
+        fields = ("failed", "rebuilding", "scan") if pool.rebuilding else ("failed",)
+        undone = Change({f"pools.{name}.{field}": None for field in fields if getattr(pool, field)}, {})
+        found.append(Seen("degraded pool", words, undone))
     if pool.datasets[dataset].sync == "always":
         undone = Change({f"pools.{name}.datasets.{dataset}.sync": None}, {})
         found.append(Seen("always synchronous", f"{case.target} has sync=always", undone))

@@ -95,8 +95,8 @@ class ChosenPool:
         What was found of it.
     vdevs
         The words of `zpool create`, with names of devices in the scenario.
-    failed
-        Devices that serve nothing, each with where that is said.
+    failed, rebuilding
+        Devices that serve nothing, each with where that is said, and those of them that get their data back.
     ashift
         log2 of its smallest block.
     datasets
@@ -109,16 +109,32 @@ class ChosenPool:
     vdevs: str
     members: list[str]
     failed: dict[str, str]
+    rebuilding: list[str]
     ashift: int
     datasets: dict[str, tuple[dict[str, Any], FoundDataset | None]] = field(default_factory=dict)
     used: float = 0.0
 
     @property
+    def scan(self) -> dict[str, Any] | None:
+        """What goes over its blocks."""
+        action = self.found.action
+        if action is None or (action.value == "scrub") == bool(self.rebuilding):
+            return None
+        done = {"done": round(self.found.progress.value, 4)} if self.found.progress is not None else {}
+        return {"action": action.value, **done}
+
+    @property
     def fields(self) -> dict[str, Any]:
         """What :class:`~raidsim.scenarios.description.pools.PoolSpec` takes of it."""
-        datasets = {name: fields for name, (fields, _) in self.datasets.items()}
-        failed = tuple(self.failed)
-        return {"vdevs": self.vdevs, "ashift": self.ashift, "failed": failed, "used": self.used, "datasets": datasets}
+        return {
+            "vdevs": self.vdevs,
+            "ashift": self.ashift,
+            "failed": tuple(self.failed),
+            "rebuilding": tuple(self.rebuilding),
+            "scan": self.scan,
+            "used": self.used,
+            "datasets": {name: fields for name, (fields, _) in self.datasets.items()},
+        }
 
 
 @dataclass(slots=True)

@@ -5,9 +5,9 @@ What the others take is left as used space. A file system is a file as large as 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ...model.zfs.map.capacity import USUAL_BLOCK
 from ...scenarios.description.pools import DatasetSpec, PoolSpec
 from .chosen import ChosenPool
 from .commented_yaml import size_text
@@ -19,11 +19,17 @@ _LEAST = 64 << 20
 """Bytes of one that is simulated."""
 _MIB = 1 << 20
 _OTHERS = ("sync", "logbias", "primarycache", "atime", "special_small_blocks")
-_ROOM = 0.99
-"""Share of the free space that volumes and files may take: sizes are rounded."""
+_ROOM = 0.98
+"""Share of the pool that volumes and files may take: sizes are rounded."""
+_HALF = 0.5
+"""Share of a pool that is assumed to be taken."""
+_REST = "all"
+"""Size of a volume or file that takes what the others leave."""
+_ALONE = "data"
+"""What a file is called that has all data, or those of the pool's own file system."""
 
 
-def choose_datasets(pool: ChosenPool, known: dict[str, FoundDataset], usable: int) -> list[str]:
+def choose_datasets(pool: ChosenPool, known: dict[str, FoundDataset], size_of: Callable[[str], int]) -> list[str]:
     """Give a pool its volumes and files, and the share that other data take.
 
     Parameters
@@ -32,8 +38,8 @@ def choose_datasets(pool: ChosenPool, known: dict[str, FoundDataset], usable: in
         Gets them.
     known
         All that was found of any pool.
-    usable
-        Bytes that the empty pool has room for.
+    size_of
+        Gives the bytes of a device.
 
     Returns
     -------
@@ -45,30 +51,29 @@ def choose_datasets(pool: ChosenPool, known: dict[str, FoundDataset], usable: in
     own = [each for each in known.values() if each.name == name or each.name.startswith(f"{name}/")]
     sized = sorted(((fields_of(each), each) for each in own), key=lambda pair: -_stored(pair[0]))
     sized = [pair for pair in sized if _bytes(pair[0]) >= _LEAST]
-    left, chosen, notes = float(usable), 0.0, []
+    left, notes = _ROOM, list[str]()
     for fields, dataset in sized[:_MOST]:
-        room = _taken(pool, fields)
-        if room > _ROOM * left:
-            if pool.datasets:
-                continue
+        share = _share(pool, fields, size_of)
+        if share > left and pool.datasets:
+            continue
+        if share > left:
             key = "volume" if "volume" in fields else "file"
-            fields[key] = int(_bytes(fields) * _ROOM * left / room) // _MIB * _MIB
+            fields[key] = int(_bytes(fields) * left / share) // _MIB * _MIB
             less = size_text(fields[key])
             notes.append(f"{dataset.name} ({dataset.where}) is larger than its pool; it has {less} here")
-            room = _taken(pool, fields)
-        short = dataset.name.removeprefix(f"{name}/").replace("/", "-") if dataset.name != name else "data"
+            share = left
+        short = dataset.name.removeprefix(f"{name}/").replace("/", "-") if dataset.name != name else _ALONE
         pool.datasets[short] = (fields, dataset)
-        left, chosen = left - room, chosen + room
+        left -= share
     others = len(sized) - len(pool.datasets)
     if others > 0:
         notes.append(f"{name}: {others} smaller volumes and file systems are simulated as used space only")
-    if not pool.datasets:
-        share = taken if taken is not None else 0.5
-        size = max(int(_ROOM * usable * min(share, 1.0)) // _MIB * _MIB, _LEAST)
-        pool.datasets["data"] = ({"file": size}, None)
-        pool.used = 0.0
-    else:
-        pool.used = max(0.0, min((taken or 0.0) - chosen / usable, _ROOM * left / usable))
+    if pool.datasets:
+        pool.used = max(0.0, min((taken or 0.0) - (_ROOM - left), left))
+        return notes
+    whole = PoolSpec.model_validate({"vdevs": pool.vdevs, "ashift": pool.ashift, "datasets": {_ALONE: {"file": _REST}}})
+    share = min(taken if taken is not None else _HALF, _ROOM)
+    pool.datasets[_ALONE] = ({"file": max(int(share * whole.size(_ALONE, size_of)) // _MIB * _MIB, _MIB)}, None)
     return notes
 
 
@@ -110,8 +115,8 @@ def _stored(fields: dict[str, Any]) -> float:
     return _bytes(fields) / float(fields.get("compression", 1.0))
 
 
-def _taken(pool: ChosenPool, fields: dict[str, Any]) -> float:
-    """Bytes that it takes of a space that is counted in blocks of 128 KiB."""
-    vdev = PoolSpec.model_validate({"vdevs": pool.vdevs, "ashift": pool.ashift}).map().vdevs[0]
-    block = DatasetSpec.model_validate(fields).stored_bytes
-    return _stored(fields) * vdev.asize(block) / block * USUAL_BLOCK / vdev.asize(USUAL_BLOCK)
+def _share(pool: ChosenPool, fields: dict[str, Any], size_of: Callable[[str], int]) -> float:
+    """Share of the empty pool that it takes."""
+    key = "volume" if "volume" in fields else "file"
+    alone = {"vdevs": pool.vdevs, "ashift": pool.ashift, "datasets": {_ALONE: {**fields, key: _REST}}}
+    return _bytes(fields) / max(PoolSpec.model_validate(alone).size(_ALONE, size_of), 1)

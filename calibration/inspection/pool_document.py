@@ -38,6 +38,10 @@ def _put_pool(inside: Mapping, chosen: ChosenPool) -> None:
         inside.put("ashift", chosen.ashift, assumed="what zpool takes on today's drives; zpool get ashift tells it")
     if chosen.failed:
         inside.put("failed", list(chosen.failed), next(iter(chosen.failed.values())))
+    if chosen.rebuilding:
+        inside.put("rebuilding", chosen.rebuilding, chosen.failed[chosen.rebuilding[0]])
+    if chosen.scan is not None and found.action is not None:
+        inside.put("scan", chosen.scan, found.action.where)
     space = found.allocated or found.capacity
     if chosen.used:
         inside.put(

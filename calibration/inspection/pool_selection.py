@@ -113,7 +113,7 @@ class PoolSelection:
         """Put a pool into the selection; why it cannot be, if so."""
         names = self._names(pool)
         use, before, words = "data", "stripe", list[str]()
-        failed: dict[str, str] = {}
+        failed, rebuilding = dict[str, str](), list[str]()
         for vdev in sorted(pool.vdevs, key=lambda each: USES.index(each.use)):
             if vdev.use != use:
                 use, before = vdev.use, "stripe"
@@ -122,22 +122,23 @@ class PoolSelection:
             words += [names[id(leaf)] for leaf in vdev.leaves]
             before = vdev.kind
             if use not in _WITHOUT_BLOCKS:
-                failed |= {names[id(leaf)]: leaf.where for leaf in vdev.leaves if not leaf.serves}
+                lost = [leaf for leaf in vdev.leaves if not leaf.serves]
+                failed |= {names[id(leaf)]: leaf.where for leaf in lost}
+                rebuilding += [names[id(leaf)] for leaf in lost if leaf.resilvering]
         words = ["stripe", *words] if len(words) == 1 else words  # one word alone is a kind
         ashift = pool.ashift.value if pool.ashift is not None else _ASHIFT
-        chosen = ChosenPool(pool, " ".join(words), list(names.values()), failed, ashift)
+        chosen = ChosenPool(pool, " ".join(words), list(names.values()), failed, rebuilding, ashift)
         try:
             spec = PoolSpec.model_validate(chosen.fields)
-            usable = spec.capacity(self._size).usable
-            if not usable:
+            if not spec.capacity(self._size).usable:
                 return "its drives are too small for a pool"
-            notes = choose_datasets(chosen, self.found.datasets, usable)
+            notes = choose_datasets(chosen, self.found.datasets, self._size)
             PoolSpec.model_validate(chosen.fields)
         except ValidationError as error:
             return "; ".join(str(each["msg"]) for each in error.errors()[:2])
         except InputError as error:
             return f"{error.found}; {error.expected}"
-        self.selection.notes += [*pool.notes, *notes, *_remarks(pool)]
+        self.selection.notes += [*pool.notes, *notes, *_remarks(chosen)]
         self.selection.pools[pool.name] = chosen
         return None
 
@@ -192,12 +193,9 @@ def _part_name(leaf: FoundLeaf) -> str:
     return f"{leaf.device}{'p' if leaf.device[-1].isdecimal() else ''}{leaf.part}"
 
 
-def _remarks(pool: FoundPool) -> list[str]:
-    """What is found of a pool and not simulated."""
-    if pool.action is None:
+def _remarks(chosen: ChosenPool) -> list[str]:
+    """What goes over the blocks of a pool and is not simulated: a resilver of which no device is named."""
+    action = chosen.found.action
+    if action is None or chosen.scan is not None:
         return []
-    share = f", {100 * pool.progress.value:.3g} % done," if pool.progress is not None else ""
-    said = f"{pool.name}: a {pool.action.value}{share} runs ({pool.action.where})"
-    if pool.action.value == "resilver":
-        return [f"{said}; the device that it fills is simulated as failed"]
-    return [f"{said}; it is not simulated"]
+    return [f"{chosen.found.name}: a {action.value} runs ({action.where}), and nothing tells of what; it is left out"]

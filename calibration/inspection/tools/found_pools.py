@@ -24,7 +24,7 @@ class FoundLeaf:
     where
         File and line.
     resilvering
-        Whether data are being written to it that it does not have yet.
+        Whether it, or a distributed spare in its place, gets the data that it does not have yet.
     device, part
         The drive or array that it is on, and the number of its partition there.
     """
@@ -99,7 +99,7 @@ class FoundPool:
     sizes
         Bytes of its vdevs and devices by name, rounded.
     action, progress
-        "scrub" or "resilver" while it runs, and the share that is done.
+        "scrub", "resilver" or "rebuild" (in the order of space) while it runs, and the share that is done.
     """
 
     name: str

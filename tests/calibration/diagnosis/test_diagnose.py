@@ -19,6 +19,7 @@ from raidsim.calibration.diagnosis.causes import candidates, catalogue
 from raidsim.calibration.diagnosis.diagnose import Search, Trials
 from raidsim.calibration.diagnosis.likelihood import common_error, log_likelihood, mean_ratio, posterior
 from raidsim.calibration.diagnosis.measured import MeasuredJob, Measurements, measurements
+from raidsim.calibration.diagnosis.seen import seen_causes
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.workers.task_pool import TaskPool
 
@@ -174,13 +175,34 @@ def test_a_volume_of_a_pool(tmp_path: Path) -> None:
     rows = "".join(f"  {name}  -  -  10  20  1M  1M  {wait}  {wait}\n" for name, wait in waits.items())
     heading = "  capacity  operations  bandwidth  disk_wait\npool  alloc  free  read  write  read  write  read  write\n"
     iostat.write_text(f"{heading}tank  1T  2T  30  60  3M  3M  30ms  30ms\n{rows}", encoding="utf-8")
-    assert measurements([measured, iostat]).slowest == "sdc"
+    found = measurements([measured, iostat])
+    assert found.slowest == "sdc"
     pasted = tmp_path / "pasted.txt"
     for sync, seen in (("always", ["always synchronous"]), ("standard", [])):
         pasted.write_text(ZFS.format(sync=sync), encoding="utf-8")
-        found = raidsim.diagnose(pasted, measured, iostat, workers=0, progress=False)
-        assert found.found.case.target == "tank/vm"
-        assert [each.name for each, _ in found.found.seen] == seen
+        document = document_from(raidsim.inspect(pasted, progress=False).text, "x")
+        case = Case.of(document, None, found.device)
+        assert (case.target, case.drives) == ("tank/vm", ["sda", "sdb", "sdc"])
+        assert [each.name for each in seen_causes(case)] == seen
+        assert Case.of(document, None, "/tank/vm/file").target == "tank/vm"
+        assert Case.of(document, None, "sdb").target == "sdb"
+
+
+def test_a_member_that_is_resilvered_is_seen(tmp_path: Path) -> None:
+    """Protects from a machine that cannot be: without the lost member there is nothing to resilver either."""
+    pasted = tmp_path / "pasted.txt"
+    row, scan = (
+        "sdc     ONLINE       0     0     0",
+        "  scan: resilver in progress\n\t1G resilvered, 1.00% done\nconfig:",
+    )
+    text = ZFS.format(sync="standard").replace("config:", scan).replace(row, f"{row}  (resilvering)")
+    pasted.write_text(text, encoding="utf-8")
+    case = Case(document_from(raidsim.inspect(pasted, progress=False).text, "x"))
+    (seen,) = seen_causes(case)
+    undone = case.changed(seen.undone).pool
+    assert (seen.name, seen.words) == ("degraded pool", "sdc has failed, and gets its data back")
+    assert undone is not None
+    assert (undone.failed, undone.rebuilding, undone.scan) == ((), (), None)
 
 
 PASTED = """$ uname -r

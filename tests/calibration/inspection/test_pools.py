@@ -80,7 +80,9 @@ def test_a_session_becomes_a_pool() -> None:
     assert pool.fragmentation == 0.12
     assert 0 < pool.used < 0.14, "what media and vm leave of 66 %"
     assert {volume.on for volume in spec.volumes.values()} == {("Samsung_SSD_970_EVO_Plus_500GB-1",)}
-    assert [note for note in found.notes if "resilver, 1.55 % done" in note]
+    assert pool.rebuilding == pool.failed
+    assert (pool.action, pool.scan and pool.scan.done) == ("resilver", 0.0155)
+    assert found.notes == ["x0:53: 1 module parameters are not simulated"]
 
 
 def test_several_pools_on_the_same_drive() -> None:
@@ -93,6 +95,13 @@ def test_several_pools_on_the_same_drive() -> None:
         "sdi4": (("sdi",), 286103 << 20),
     }
     assert spec.pools["rpool"].vdevs[0].members == ("sdi3", "sdj")
+    assert (spec.pools["backup"].action, spec.pools["rpool"].action) == ("scrub", None)
+    filled = STATUS.replace(
+        "draid2-0-0          ONLINE       0     0     0", "draid2-0-0  ONLINE  0  0  0  (resilvering)"
+    )
+    filled = filled.replace("scrub in progress", "resilver (draid2:4d:8c:1s-0) in progress")
+    backup = made(filled, LSBLK)[0].pools["backup"]
+    assert (backup.action, backup.failed, backup.rebuilding) == ("rebuild", ("sdg",), ("sdg",))
 
 
 def test_what_is_missing_is_asked_for() -> None:

@@ -13,7 +13,8 @@ from ..wrapping import ZPOOL_KEY, ZPOOL_ROW
 from .tree import SECTIONS, Row, vdevs
 
 _COUNTS = re.compile(r"(?:\s+(?:\d[\d.]*[KMGTPE]?|-)(?=\s|$)){0,4}", re.ASCII)
-_RUNS = re.compile(r"(?P<action>scrub|resilver|rebuild)\b[^,;]*? in progress")
+_RUNS = re.compile(r"(?P<action>scrub|resilver|rebuild)(?P<of> \(\S+\))? in progress")
+"""A resilver of one vdev, in the order of space, has its name in parentheses."""
 _PERCENT = re.compile(r"(?P<share>\d{1,3}(?:\.\d+)?)% done", re.ASCII)
 
 
@@ -61,7 +62,8 @@ def _scan(output: Output, lines: list[int], pool: FoundPool) -> None:
     runs = _RUNS.search(said)
     if runs is not None:
         where = f"{text.name}:{lines[0]}"
-        pool.action = Fact("scrub" if runs["action"] == "scrub" else "resilver", where)
+        in_order = runs["action"] == "rebuild" or runs["of"] is not None
+        pool.action = Fact("scrub" if runs["action"] == "scrub" else "rebuild" if in_order else "resilver", where)
         percent = _PERCENT.search(said)
         pool.progress = Fact(min(1.0, float(percent["share"]) / 100), where) if percent is not None else None
 

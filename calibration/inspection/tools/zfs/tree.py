@@ -119,7 +119,10 @@ def _leaves(rows: Sequence[Row], depths: Sequence[int], first: int, end: int) ->
 def _serving(several: list[FoundLeaf]) -> FoundLeaf:
     """Of the devices of one place that which serves; without one, the last that is a drive."""
     drives = [leaf for leaf in several if not _DISTRIBUTED.fullmatch(leaf.name)] or several
-    return next((leaf for leaf in drives if leaf.serves), drives[-1])
+    chosen = next((leaf for leaf in drives if leaf.serves), drives[-1])
+    if not chosen.serves:
+        chosen.resilvering = any(leaf.resilvering for leaf in several)
+    return chosen
 
 
 def _leaf(row: Row) -> FoundLeaf:
