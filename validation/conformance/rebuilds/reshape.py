@@ -22,7 +22,7 @@ from ....model.kernels import KernelSpec
 from ....model.layouts import ParityLayout, Raid10Layout, layout_for
 from ....model.raid.metadata.superblock import SECTOR, SUPERBLOCK_SECTOR, MetadataWrite
 from ....model.raid.mirrors.barrier import RESYNC_BARRIER
-from ....model.raid.reshape.geometry import Geometry
+from ....model.raid.reshape.geometry import Geometry, refusal_of
 from ....model.raid.reshape.parity import ReshapingParityArray
 from ....model.raid.reshape.raid10 import BLOCK_BYTES, ReshapingRaid10Array
 from ....model.raid.resync.settings import ResyncSettings
@@ -54,7 +54,11 @@ MEMBER = Member(
 """serial1ms64k. A whole reshape reads 71 MiB of a member: 72 less the data offset."""
 
 _COUNTS = re.compile(r"_n(\d+)(?:to(\d+))?")
-_STATE = re.compile(r"layout (\d+) chunk (\d+) disks (\d+)(?: \((\d+)\))?.* offsets (\d+)/(\d+)")
+_STATE = re.compile(
+    r"layout (?P<layout>\d+)(?: \(\d+\))? chunk (?P<chunk>\d+)(?: \((?P<old_chunk>\d+)\))? disks (?P<disks>\d+)"
+    r"(?: \((?P<old_disks>\d+)\))? offsets (?P<old_offset>\d+)/(?P<new_offset>\d+)"
+)
+"""As sysfs has it: the new value, and the old one in parentheses where it differs."""
 _SPEED = re.compile(r"_(min|max)(\d+)")
 _LOAD = re.compile(r"((?:rand|seq)(?:read|write)\d+k_q\d+|rate\d+iops)")
 
@@ -88,7 +92,7 @@ class _Member(FixedServiceDevice):
         super().submit(request)
 
 
-class _Bench:
+class Bench:
     """An array of recorded members that begins to be reshaped."""
 
     def __init__(self, place: str, run: Mapping[str, Any], known: KernelSpec) -> None:
@@ -101,15 +105,20 @@ class _Bench:
                 f"run {name!r}, state {run['state']!r}",
                 "expected: serial1ms64k.ARRAY.reshape and a state as md's",
             )
-        new_layout, chunk, disks, old_offset, new_offset = (int(state[group]) for group in (1, 2, 3, 5, 6))
-        before = f"raid{levels[0]}"
-        after = f"raid{levels[-1]}"
+        chunk, disks, old_disks = int(state["chunk"]), int(state["disks"]), int(counts[1])
+        old_offset, new_offset = int(state["old_offset"]), int(state["new_offset"])
+        before, after = f"raid{levels[0]}", f"raid{levels[-1]}"
+        if before == after == "raid5" and state["old_disks"] is None and disks == old_disks + 1:
+            after = "raid6"  # md first takes it over as a RAID 6 of as many members, whose Q is not there
         member = MEMBER.size - old_offset * SECTOR
         old_algorithm = re.search(r"raid10([no]\d)", name)
-        old = layout_for(before, int(counts[1]), chunk, member, old_algorithm[1] if old_algorithm else None)
-        new = layout_for(after, disks, chunk, member, algorithm_of(after, new_layout))
+        old_chunk = int(state["old_chunk"] or chunk)
+        old = layout_for(before, old_disks, old_chunk, member, old_algorithm[1] if old_algorithm else None)
+        new = layout_for(after, disks, chunk, member, algorithm_of(after, int(state["layout"])))
         if not isinstance(old, ParityLayout | Raid10Layout) or not isinstance(new, ParityLayout | Raid10Layout):
             raise NotSupported(place, f"{before} to {after}", "expected: RAID 4, 5, 6 and 10")
+        if refusal_of(old, new) or new_offset > old_offset:
+            raise NotSupported(place, f"{old!r} to {new!r}", "expected: forwards, to no fewer data members")
         geometry = Geometry(old, new, (old_offset - new_offset) * SECTOR, new_offset)
         self.offset = new_offset
         self.old_members = old.members
@@ -119,11 +128,11 @@ class _Bench:
         self.members = [queue.device for queue in queues if isinstance(queue.device, _Member)]
         self.array: ReshapingParityArray | ReshapingRaid10Array
         if isinstance(new, ParityLayout):
-            step, depth = chunk, MOST_STRIPES
+            step, depth = max(chunk, old_chunk), MOST_STRIPES
             self.array = ReshapingParityArray(engine, "md0", queues, geometry, known.raid5, host, unit_bytes=STRIPE)
         else:
             section = raid10_section(known)
-            step, depth = min(chunk, BLOCK_BYTES), section.resync_depth
+            step, depth = min(chunk, old_chunk, BLOCK_BYTES), section.resync_depth
             self.array = ReshapingRaid10Array(
                 engine,
                 "md0",
@@ -187,7 +196,7 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
             if run["whole"]["finished"]:
                 cases["whole"] = _whole
             try:
-                bench = _Bench(f"{file.path.name}, run {name}", run, recorded_kernel(file))
+                bench = Bench(f"{file.path.name}, run {name}", run, recorded_kernel(file))
             except NotSupported as error:
                 result.skip(file.path.name, name, error, len(cases))
                 continue
@@ -196,7 +205,7 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
     return result
 
 
-def _rate(bench: _Bench, run: Mapping[str, Any]) -> str:
+def _rate(bench: Bench, run: Mapping[str, Any]) -> str:
     """From the second sample on: the model's clock begins to count when it has moved as much."""
     samples, engine = run["samples"], bench.engine
     before, seconds = _sectors(samples[1]) - _sectors(samples[0]), float(run["seconds"])
@@ -215,7 +224,7 @@ def _sectors(sample: Sequence[Any]) -> int:
     return sum(int(member[1]) + int(member[3]) for member in sample[3])
 
 
-def _first(bench: _Bench, run: Mapping[str, Any]) -> str:
+def _first(bench: Bench, run: Mapping[str, Any]) -> str:
     recorded = Counter(Issued(*request[1:]) for request in run["start"])
     count = recorded.total()
     same = (recorded & bench.first(count)).total()
@@ -224,7 +233,7 @@ def _first(bench: _Bench, run: Mapping[str, Any]) -> str:
     return f"{same} of {count} recorded requests are the model's, too ({same / count:.1%})"
 
 
-def _whole(bench: _Bench, run: Mapping[str, Any]) -> str:
+def _whole(bench: Bench, run: Mapping[str, Any]) -> str:
     bench.engine.run(until=LONG_S)
     lines = []
     for slot, (member, delta) in enumerate(zip(bench.members, run["whole"]["member_delta"], strict=True)):
