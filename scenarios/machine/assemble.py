@@ -593,7 +593,9 @@ class Assembly:
             from ...model.zfs.scan.begin import begin_scan
 
             scan = plan.scan
-            self.scans[plan.name] = begin_scan(self._engine, self.host, pool, scan.action, scan.done, scan.settings)
+            self.scans[plan.name] = begin_scan(
+                self._engine, self.host, pool, scan.action, scan.done, scan.settings, warm=True
+            )
         return pool
 
     def _dataset(self, plan: DatasetPlan) -> Dataset:

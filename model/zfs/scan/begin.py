@@ -18,7 +18,13 @@ from .trim import Trim
 
 
 def begin_scan(
-    engine: Engine, host: Host | None, pool: Pool, action: ScanAction, done: float, settings: ScanSettings
+    engine: Engine,
+    host: Host | None,
+    pool: Pool,
+    action: ScanAction,
+    done: float,
+    settings: ScanSettings,
+    warm: bool = False,
 ) -> Rebuild:
     """A scan that has done a share of its work before the run.
 
@@ -34,6 +40,8 @@ def begin_scan(
         Share, 0 to 1.
     settings
         Module parameters.
+    warm
+        If true, the first blocks have been found: a run of seconds sees the pace of hours, which are spent on reading.
     """
     # A transaction group takes seconds now, and the logs have had theirs long ago.
     for dataset in pool.datasets.values():
@@ -59,7 +67,8 @@ def begin_scan(
     blocks = {vdev: AllocatedBlocks(vdev, pool.tables, done) for vdev in vdevs}
     if not any(each.total_bytes for each in blocks.values()):
         raise InputError("scan", f"found a pool without data to {action}", "expected: volumes, files, or used")
-
     cpu = ScanCpu(host, pool.costs)
     memory = pool.settings.memory
-    return Scan(engine, members, pool.groups, pool.dirty, action, blocks, settings, memory, issuer, cpu, found=done > 0)
+    return Scan(
+        engine, members, pool.groups, pool.dirty, action, blocks, settings, memory, issuer, cpu, found=warm or done > 0
+    )

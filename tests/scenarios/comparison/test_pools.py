@@ -95,6 +95,14 @@ def test_synchronous_writes_go_on_during_a_resilver() -> None:
     assert 0 < found.latencies["write"]["mean_s"] < 0.5
 
 
+def test_a_run_sees_the_pace_of_a_scan_that_has_just_begun() -> None:
+    """Finding the first blocks takes seconds of hours; a run does not mistake them for a standstill."""
+    begun, halfway = (
+        simulate(_spec("raidz1", rebuilding=1, used=0.5, scan={"done": done})).rebuilds[0].rate for done in (0.0, 0.4)
+    )
+    assert begun == pytest.approx(halfway, rel=0.4)
+
+
 def test_a_scrub_is_a_check() -> None:
     """A scrub of a pool is told like a check of an array; nothing is written."""
     (progress,) = simulate(_spec("mirror disk0 disk1", drives=2, scan={"action": "scrub", "done": 0.5})).rebuilds
