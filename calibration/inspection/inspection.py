@@ -22,7 +22,7 @@ from .tools.controllers import arcconf, megacli, ssacli, storcli, tw_cli
 from .tools.controllers.hardware import connect
 from .tools.drives import by_id, disk_lists, identify, lsblk, smartctl
 from .tools.findings import Findings
-from .tools.host import lspci, proc_files
+from .tools.host import lspci, proc_files, sysfs
 from .tools.md import mdadm, mdstat
 from .tools.outputs import MOST_CHARACTERS, Output, between, outputs
 from .tools.zfs import module, properties, space, status
@@ -47,6 +47,7 @@ _READERS: dict[str, Callable[[Output], Findings]] = {
     "lscpu": proc_files.lscpu,
     "free": proc_files.free,
     "uname": proc_files.uname,
+    "sysfs": sysfs.read,
     "by_id": by_id.read,
     "zpool_status": status.read,
     "zpool_list": space.read,

@@ -309,6 +309,8 @@ class _Scenario:
             inside.put("bitmap", NONE, found.where)
         elif bitmap is not None:
             self.notes.append(f"{found.name}: {self.kernel} has no write-intent bitmap; left out")
+        if found.stripe_cache is not None and LEVELS[level].has_parity and known.parity:
+            _put(inside, "stripe_cache", found.stripe_cache)
         if chosen.journal is None:
             return
         if LEVELS[level].has_parity and known.raid5.journals:

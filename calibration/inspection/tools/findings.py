@@ -111,6 +111,8 @@ class FoundArray:
         Usable bytes of the array, the same of a rounded text ("3.6T"), and bytes that it uses of each member.
     bitmap
         Bytes per bit of the write-intent bitmap; 0 if there is one and nothing says how large.
+    stripe_cache
+        md's stripe_cache_size.
     action, progress
         What the resync thread does, and the share that is done.
     old_members
@@ -150,6 +152,7 @@ class FoundArray:
     rough_size: Fact[int] | None = None
     member_size: Fact[int] | None = None
     bitmap: Fact[int] | None = None
+    stripe_cache: Fact[int] | None = None
     action: Fact[str] | None = None
     progress: Fact[float] | None = None
     old_members: Fact[int] | None = None

@@ -80,10 +80,12 @@ KINDS = {
     "zfs_parameters": "grep . /sys/module/zfs/parameters/*",
     "arcstats": "/proc/spl/kstat/zfs/arcstats",
     "arc_summary": "arc_summary",
+    "sysfs": "grep . /sys/block/*/queue/*",
 }
 """What can be read, and what prints it."""
 
 _STARTS = {
+    "sysfs": r"/sys/block/[\w!-]+/[\w/.-]+:",
     "zpool_status": r"\s*pool: \S",
     "zpool_list": r"NAME\s+(?=.*\b(?:ALLOC|FRAG|HEALTH|DEDUP)\b)",
     "zfs_get": r"NAME\s+PROPERTY\s+VALUE\b",
@@ -141,7 +143,7 @@ _CONTINUES: dict[str, tuple[str, ...]] = {
     kind: (kind,)
     for kind in (
         *("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk", "arcconf", "tw_cli"),
-        *("hdparm", "lspci", "zpool_status", "zfs_parameters", "by_id", "arcstats"),
+        *("hdparm", "lspci", "zpool_status", "zfs_parameters", "by_id", "arcstats", "sysfs"),
     )
 }
 _CONTINUES["arc_summary"] = ("arc_summary", "uname")  # its own lines of the kernel
@@ -156,6 +158,7 @@ _TABLE_LINE = {
     **dict.fromkeys(("zpool_list", "zfs_list", "zfs_get"), re.compile(r"\s*\S")),
     "zfs_parameters": re.compile(r"(?:\S*/)?[a-z]\w*[:=]\S|options zfs |\s*$"),
     "arcstats": re.compile(r"name |\w+\s+\d"),
+    "sysfs": re.compile(r"/sys/|\s*$"),
     "by_id": re.compile(r"l[r-][w-]|total \d"),
 }
 """What a line below the first one of a table is; another one ends the table, and so does an empty one of many."""
