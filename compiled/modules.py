@@ -9,7 +9,19 @@ from __future__ import annotations
 from .loader import ROOT
 
 FOLDERS = (
-    *("block", "cache", "controller", "core", "crypt", "disk", "disk/actuators", "disk/mechanics"),
+    *(
+        "block",
+        "cache",
+        "cache/bcache",
+        "cache/dm_cache",
+        "cache/writecache",
+        "controller",
+        "core",
+        "crypt",
+        "disk",
+        "disk/actuators",
+        "disk/mechanics",
+    ),
     *("file_system", "layouts", "loads"),
     *("memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks", "waits"),
     *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),

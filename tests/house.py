@@ -41,6 +41,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("model/drives", "model/controller", "model/memory"),
     ("model/crypt", "model/file_system", "model/loads"),
     ("model/cache",),
+    ("model/cache/dm_cache", "model/cache/writecache", "model/cache/bcache"),
     ("model/kernels", "model/process", "model/fio"),
     ("scenarios/pictures", "scenarios/workers", "scenarios/traces/formats", "scenarios/programs"),
     ("scenarios/traces", "scenarios/description"),

@@ -71,6 +71,7 @@ def _prediction(prediction: Prediction) -> dict[str, Any]:
     fields["usages"] = [dataclasses.asdict(usage) for usage in prediction.usages]
     fields["rebuilds"] = _rebuilds(prediction)
     fields["wear"] = [each.document() for each in prediction.wear]
+    fields["ssd_caches"] = [dataclasses.asdict(each) for each in prediction.ssd_caches]
     fields["drives"] = [dataclasses.asdict(each) for each in prediction.drives]
     fields["estimates"] = {name: _estimate(each) for name, each in prediction.estimates.items()}
     fields["phases"] = {name: _prediction(each) for name, each in prediction.phases.items()}

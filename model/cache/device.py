@@ -51,6 +51,11 @@ class CacheDevice(Array):
         self._cut_bytes = block_bytes
         self.start_statistics()
 
+    @property
+    def dirty_bytes(self) -> int:
+        """What the cache holds that is not on the origin."""
+        return 0
+
     def start_statistics(self) -> None:
         """Forget what was counted so far."""
         self.read_hits = self.read_misses = self.write_hits = self.write_misses = 0
@@ -68,6 +73,12 @@ class CacheDevice(Array):
             self.flush(lambda: self._cut(request))
         else:
             self._cut(request)
+
+    def submit_fua(self, request: Request) -> None:
+        """Serve a write that is on the medium when it is complete, without a flush before it (O_DSYNC)."""
+        request.submitted = self._engine._now
+        self.writes += 1
+        self._cut(request)
 
     def _discard(self, request: Request) -> None:
         """Pass a discard on to the origin; what is in the cache stays there."""

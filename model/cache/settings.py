@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 CacheMode = Literal["writeback", "writethrough", "passthrough"]
+BcacheMode = Literal["writethrough", "writeback", "writearound", "none"]
 
 TICK_S: Final = 1.024
 """From one run of dm-cache's worker to the next: a second, rounded up by the timer wheel (HZ 250: steps of 32 ms)."""
@@ -55,3 +56,29 @@ class WritecacheSettings:
     autocommit_blocks: int = 65_536
     autocommit_s: float = 1.0
     pause_s: float = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class BcacheSettings:
+    """How a cache is set up.
+
+    Attributes
+    ----------
+    block_bytes, bucket_bytes
+        Bytes of a block and of a bucket.
+    mode
+        Where writes go: to both devices, to the cache, to the origin; "none": everything goes to the origin.
+    sequential_cutoff
+        Bytes from which on a stream passes the cache by; 0: none does.
+    writeback_percent
+        Percentage of the cache that may be dirty before the writeback speeds up; 0: it is never held back.
+    writeback_delay_s
+        Rest of the writeback after it has looked at everything (s).
+    """
+
+    block_bytes: int = 4096
+    bucket_bytes: int = 524_288
+    mode: BcacheMode = "writethrough"
+    sequential_cutoff: int = 4 << 20
+    writeback_percent: int = 10
+    writeback_delay_s: float = 30.0

@@ -10,18 +10,25 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from ...model.files.description import Duration, PositiveSize, Spec, refusal
+from ...model.files.description import Duration, PositiveSize, Size, Spec, refusal
 from ...model.files.quantities import format_size
 
-CacheKind = Literal["dm-cache", "dm-writecache"]
-CacheMode = Literal["writethrough", "writeback", "passthrough"]
+CacheKind = Literal["dm-cache", "dm-writecache", "bcache"]
+CacheMode = Literal["writethrough", "writeback", "passthrough", "writearound", "none"]
 Percent = Annotated[int, Field(ge=0, le=100)]
 
 MODES: Final[dict[CacheKind, tuple[CacheMode, ...]]] = {
     "dm-cache": ("writethrough", "writeback", "passthrough"),
     "dm-writecache": ("writeback",),
+    "bcache": ("writethrough", "writeback", "writearound", "none"),
 }
-"""Where writes may go, by kind; the first is the usual one (LVM's)."""
+"""Where writes may go, by kind; the first is the usual one (LVM's, bcache's)."""
+STATES: Final[dict[CacheKind, tuple[str, ...]]] = {
+    "dm-cache": ("warm", "cold"),
+    "dm-writecache": ("cold", "full"),
+    "bcache": ("warm", "cold"),
+}
+"""What may be in a cache at the start, by kind; the first is the usual one."""
 _OWN: Final[dict[CacheKind, tuple[str, ...]]] = {
     "dm-cache": ("metadata", "migration_threshold"),
     "dm-writecache": (
@@ -31,12 +38,14 @@ _OWN: Final[dict[CacheKind, tuple[str, ...]]] = {
         "autocommit_time",
         "pause_writeback",
     ),
+    "bcache": ("bucket_size", "sequential_cutoff", "writeback_percent", "writeback_delay"),
 }
 """Parameters that only this kind has."""
 _LEAST_BLOCK, _MOST_BLOCK = 32 << 10, 1 << 30
 _MOST_CHUNKS = 1_000_000
 """LVM takes larger blocks where a cache would have more (allocation/cache_pool_max_chunks)."""
 _LEAST_CACHE = 16 << 20
+_LEAST_BUCKETS = 513
 _LEAST_METADATA = 8 << 20
 _METADATA_PER_BLOCK = 64
 MOST_FULL: Final = 1 << 20
@@ -51,16 +60,17 @@ class CacheSpec(Spec):
     cache: str
     """The fast device."""
     kind: CacheKind = "dm-cache"
-    """"dm-cache" (LVM's `cache`; the policy smq decides what is promoted) or "dm-writecache" (LVM's `writecache`; it
-    holds writes only)."""
+    """"dm-cache" (LVM's `cache`; the policy smq decides what is promoted), "dm-writecache" (LVM's `writecache`; it
+    holds writes only) or "bcache" (all that is read comes into it at once, but for streams)."""
     mode: CacheMode | None = None
     """Where writes go: to both devices (`writethrough`), to the cache and later to the slow device (`writeback`), or to
-    the slow device alone, which also serves all reads (`passthrough`). Unless given, `writethrough` for dm-cache."""
+    the slow device alone (bcache's `writearound`), which may serve all reads as well (dm-cache's `passthrough` and
+    bcache's `none`). Unless given, `writethrough` for dm-cache and bcache."""
     size: PositiveSize | None = None
     """How much of the fast device is used; all of it unless given."""
     block_size: PositiveSize | None = None
     """Bytes of a block of the cache. Unless given 64 KiB for dm-cache, twice as much until the cache has no more than a
-    million blocks, as LVM chooses; 4 KiB for dm-writecache."""
+    million blocks, as LVM chooses; 4 KiB for the others."""
     metadata: str | None = None
     """Device of dm-cache's metadata; the end of the fast device unless given."""
     migration_threshold: PositiveSize = 1 << 20
@@ -73,22 +83,30 @@ class CacheSpec(Spec):
     """dm-writecache: a commit begins when this number of blocks has been written, or this time after the first."""
     pause_writeback: Duration = 3.0
     """dm-writecache: writeback waits until the slow device has been without writes of others for this time."""
+    bucket_size: PositiveSize = 512 << 10
+    """bcache: bytes of a bucket (``make-bcache --bucket``), which is filled and thrown away as a whole."""
+    sequential_cutoff: Size = 4 << 20
+    """bcache: a stream longer than this passes the cache by; 0: none does."""
+    writeback_percent: Percent = 10
+    writeback_delay: Duration = 30.0
+    """bcache: percentage of the cache that may be dirty before writeback speeds up, and its rest after each scan."""
     state: Literal["warm", "cold", "full"] | None = None
-    """What is in the cache at the start: `cold` nothing; `warm` (dm-cache) the blocks that the loads on this device hit
-    most, and what they have written to them; `full` (dm-writecache) nothing but blocks that are still to be written
-    back. Unless given, `warm` for dm-cache and `cold` for dm-writecache."""
+    """What is in the cache at the start: `cold` nothing; `warm` (dm-cache, bcache) the blocks that the loads on this
+    device hit most, which dm-cache may have to write back; `full` (dm-writecache) nothing but blocks that are still to
+    be written back. Unless given, `warm`, and `cold` for dm-writecache."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         for kind, fields in _OWN.items():
             for field in fields:
-                if kind != self.kind and field in self.model_fields_set:
+                usual = type(self).model_fields[field].default
+                if kind != self.kind and getattr(self, field) != usual:
                     raise refusal(f"{field} of {self.kind}", f"expected: with kind {kind}", (field,))
         if self.written not in MODES[self.kind]:
             raise refusal(f"{self.mode} of {self.kind}", f"expected: {', '.join(MODES[self.kind])}", ("mode",))
         if self.cache == self.on:
             raise refusal(f"{self.cache}, which is what is cached", "expected: another device", ("cache",))
-        states = ("warm", "cold") if self.kind == "dm-cache" else ("cold", "full")
+        states = STATES[self.kind]
         if self.started not in states:
             raise refusal(f"{self.state} of {self.kind}", f"expected: {' or '.join(states)}", ("state",))
         if self.low_watermark > self.high_watermark:
@@ -101,7 +119,7 @@ class CacheSpec(Spec):
         size = self.block_size
         if size is None:
             return
-        if self.kind == "dm-writecache":
+        if self.kind != "dm-cache":
             if size not in (512, 1024, 2048, 4096):
                 raise refusal(format_size(size), "expected: 512 B, 1 KiB, 2 KiB or 4 KiB", ("block_size",))
         elif size % _LEAST_BLOCK or not _LEAST_BLOCK <= size <= _MOST_BLOCK:
@@ -114,9 +132,14 @@ class CacheSpec(Spec):
         return (self.on, self.cache, *metadata)
 
     @property
+    def header_bytes(self) -> int:
+        """Bytes in front of the data on the slow device: bcache's superblock."""
+        return 8192 if self.kind == "bcache" else 0
+
+    @property
     def least_io(self) -> int:
         """Bytes of the smallest I/O that it takes besides those of its devices."""
-        return self.block_bytes(0) if self.kind == "dm-writecache" else 512
+        return 512 if self.kind == "dm-cache" else self.block_bytes(0)
 
     @property
     def written(self) -> CacheMode:
@@ -131,13 +154,13 @@ class CacheSpec(Spec):
     @property
     def started(self) -> str:
         """The state at the start."""
-        return self.state or ("warm" if self.kind == "dm-cache" else "cold")
+        return self.state or STATES[self.kind][0]
 
     def block_bytes(self, capacity: int) -> int:
         """Bytes of a block on a fast device of this capacity."""
         if self.block_size is not None:
             return self.block_size
-        if self.kind == "dm-writecache":
+        if self.kind != "dm-cache":
             return 4096
         block = 64 << 10
         while (self.size or capacity) // block > _MOST_CHUNKS:
@@ -166,3 +189,6 @@ class CacheSpec(Spec):
         if self.started == "full" and size // block > MOST_FULL:
             found = f"full, of {size // block:,} blocks"
             raise refusal(found, f"expected: with up to {MOST_FULL:,} blocks, or cold", ("caches", name, "state"))
+        if self.kind == "bcache" and size // self.bucket_size < _LEAST_BUCKETS:
+            found = f"{format_size(size)}, which is {size // self.bucket_size} buckets"
+            raise refusal(found, f"expected: {_LEAST_BUCKETS} or more, as bcache asks for", at)

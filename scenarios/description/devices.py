@@ -256,7 +256,7 @@ class Devices:
             return self.machine.drives[name].spec().capacity
         below = self.one_below(name)
         if below is not None and name not in self.volumes:
-            return self.capacity(below)
+            return self.capacity(below) - (self.caches[name].header_bytes if name in self.caches else 0)
         if name in self.datasets:
             pool, _, dataset = name.partition("/")
             return self.pools[pool].size(dataset, self.capacity)

@@ -73,8 +73,9 @@ if TYPE_CHECKING:
     from ...model.block.faulty_drive import FaultyDrive
     from ...model.block.in_submission import SubmissionWork
     from ...model.block.single_queue import BlockQueue
-    from ...model.cache.dm_cache import DmCache
-    from ...model.cache.writecache import Writecache
+    from ...model.cache.bcache.cached_device import Bcache
+    from ...model.cache.dm_cache.target import DmCache
+    from ...model.cache.writecache.target import Writecache
     from ...model.controller.controller import RaidController
     from ...model.controller.firmware import Firmware
     from ...model.crypt.cryptoloop import CryptDevice
@@ -88,6 +89,8 @@ if TYPE_CHECKING:
     from ...model.zfs.pool.dataset import Dataset
     from ...model.zfs.pool.pool import Pool
     from .drives import Drive, Queue
+
+    AnyCache = Bcache | DmCache | Writecache
 
 _UNLIMITED = 1 << 62
 
@@ -182,7 +185,7 @@ class Assembly:
         self.encrypting: dict[str, CryptDevice | LoopDevice] = {}
         self.volumes: dict[str, StripeArray] = {}
         self.pools: dict[str, Pool] = {}
-        self.ssd_caches: dict[str, DmCache | Writecache] = {}
+        self.ssd_caches: dict[str, AnyCache] = {}
         self.locks: list[Lock] = []
         self._makers: dict[type[Any], Callable[[Any], Any]] = {
             DiskPlan: self._disk,
@@ -602,29 +605,33 @@ class Assembly:
         """A volume or file of a pool."""
         return self.pools[plan.pool].datasets[plan.name]
 
-    def _ssd_cache(self, plan: SsdCachePlan) -> DmCache | Writecache:
-        from ...model.cache.dm_cache import DmCache
-        from ...model.cache.settings import DmCacheSettings
+    def _ssd_cache(self, plan: SsdCachePlan) -> AnyCache:
+        from ...model.cache.bcache.cached_device import Bcache
+        from ...model.cache.dm_cache.target import DmCache
+        from ...model.cache.settings import BcacheSettings, DmCacheSettings
         from ...model.cache.warm import PastLoad, full_blocks, warm_blocks
-        from ...model.cache.writecache import Writecache
+        from ...model.cache.writecache.target import Writecache
 
         engine, host, settings, size = self._engine, self.host, plan.settings, plan.cache_bytes
         members = [self.devices[plan.on], self.devices[plan.cache]]
         random = engine.streams.generator(f"{plan.name}/before")
-        made: DmCache | Writecache
+        made: AnyCache
         if isinstance(settings, DmCacheSettings):
             own = plan.metadata is not None
             metadata = self.devices[plan.metadata] if plan.metadata is not None else members[1]
             made = DmCache(engine, plan.name, members, metadata, host, settings, size, 0 if own else size)
-            past = []
-            for load in plan.warm_for:
-                span = load.span or made.capacity - load.start
-                past.append(PastLoad(locality(engine, load, plan.name, span), load.start, span, load.read_share))
-            made.warm(warm_blocks(random, past, made.policy.places, settings.block_bytes))
+        elif isinstance(settings, BcacheSettings):
+            made = Bcache(engine, plan.name, members, host, settings, size)
         else:
             made = Writecache(engine, plan.name, members, host, settings, size)
             if plan.full:
                 made.fill(full_blocks(random, made.places, made.capacity // settings.block_bytes))
+        if plan.warm_for and not isinstance(made, Writecache):
+            past = []
+            for load in plan.warm_for:
+                span = load.span or made.capacity - load.start
+                past.append(PastLoad(locality(engine, load, plan.name, span), load.start, span, load.read_share))
+            made.warm(warm_blocks(random, past, made.warm_pieces, made.warm_piece_bytes))
         self.ssd_caches[plan.name] = made
         return made
 

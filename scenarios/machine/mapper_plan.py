@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...model.layouts import Layout
 from ..description.any_workload import LoadsSpec
@@ -13,7 +13,9 @@ from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 
 if TYPE_CHECKING:
-    from ...model.cache.settings import DmCacheSettings, WritecacheSettings
+    from ...model.cache.settings import BcacheSettings, DmCacheSettings, WritecacheSettings
+
+    AnySettings = BcacheSettings | DmCacheSettings | WritecacheSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class SsdCachePlan:
     on: str
     cache: str
     metadata: str | None
-    settings: DmCacheSettings | WritecacheSettings
+    settings: AnySettings
     cache_bytes: int
     warm_for: tuple[LoadSpec, ...] = ()
     full: bool = False
@@ -78,12 +80,16 @@ def ssd_cache_plan(scenario: ScenarioSpec, name: str) -> SsdCachePlan:
     return SsdCachePlan(name, spec.on, spec.cache, spec.metadata, _settings(spec, capacity), size, warm_for, full)
 
 
-def _settings(spec: CacheSpec, capacity: int) -> DmCacheSettings | WritecacheSettings:
-    from ...model.cache.settings import DmCacheSettings, WritecacheSettings
+def _settings(spec: CacheSpec, capacity: int) -> AnySettings:
+    from ...model.cache.settings import BcacheSettings, DmCacheSettings, WritecacheSettings
 
-    block = spec.block_bytes(capacity)
+    block: Any = spec.block_bytes(capacity)
+    mode: Any = spec.written
     if spec.kind == "dm-cache":
-        return DmCacheSettings(block, spec.written, spec.migration_threshold)
+        return DmCacheSettings(block, mode, spec.migration_threshold)
+    if spec.kind == "bcache":
+        percent, delay_s = spec.writeback_percent, spec.writeback_delay
+        return BcacheSettings(block, spec.bucket_size, mode, spec.sequential_cutoff, percent, delay_s)
     return WritecacheSettings(
         block,
         spec.high_watermark / 100,

@@ -9,11 +9,12 @@ from ...model.core.exact_sums import sum_in_order
 from ...model.statistics import bottleneck
 from ...model.tasks.prices import NotedPrices
 from ..machine.drives import is_solid_state
-from .base.prediction import DriveActivity, Prediction
+from .base.prediction import CacheHits, DriveActivity, Prediction
 from .base.run import Run, drive_usage
 from .base.wear import wear
 
 if TYPE_CHECKING:
+    from ...model.cache.device import CacheDevice
     from ..machine.drives import Drive, Queue
 
 PERCENTILE_FIGURES = {"p50_seconds": "p50_s", "p90_seconds": "p90_s", "p99_seconds": "p99_s", "p999_seconds": "p99.9_s"}
@@ -46,8 +47,14 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: Mapping[str, f
         wear=wear(machine.disks.values(), run.span),
         prices_read=prices_read(machine.price_lists),
         waits=run.waits(),
+        ssd_caches=tuple(_cache_hits(name, cache) for name, cache in machine.ssd_caches.items()),
         drives=tuple(drive_activity(disk, machine.queues.get(name), run.span) for name, disk in machine.disks.items()),
     )
+
+
+def _cache_hits(name: str, cache: CacheDevice) -> CacheHits:
+    reads, writes = cache.read_hits + cache.read_misses, cache.write_hits + cache.write_misses
+    return CacheHits(name, cache.read_hits, reads, cache.write_hits, writes, cache.dirty_bytes)
 
 
 def drive_activity(drive: Drive, queue: Queue | None, span_s: float) -> DriveActivity:

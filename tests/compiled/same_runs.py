@@ -28,7 +28,7 @@ LIBRARY = (
     *("journaled-archive", "mail-spool", "vm-host"),
 )
 CIPHERS = ("cryptoloop", "dm-crypt")
-CACHES = ("dm-cache", "dm-writecache")
+CACHES = ("dm-cache", "dm-writecache", "bcache")
 RESHAPED = ("raid5", "raid10")
 TODAY = """
 kernel: linux-6.1
@@ -182,7 +182,7 @@ def _cached(kind: str) -> str:
     from raidsim.scenarios.documents.document import document_from
 
     lines = ["machine: {drives: {disk0: {model: WD2500JB}, flash: {model: Samsung-870-EVO-1TB}}}"]
-    lines += [f"caches: {{c0: {{on: disk0, cache: flash, kind: {kind}, mode: writeback, size: 64MiB}}}}"]
+    lines += [f"caches: {{c0: {{on: disk0, cache: flash, kind: {kind}, mode: writeback, size: 512MiB}}}}"]
     lines += ["workload: {kind: load, targets: [c0], depth: 4, read_share: 50%, warm_up: 0s, duration: 5s, span: 1GiB}"]
     return _simulated(document_from("\n".join(lines)).spec())
 

@@ -67,3 +67,21 @@ caches: {{c0: {{on: md0, cache: flash, mode: {mode}}}}}
 workload: {{kind: load}}
 """
     assert [part.fewest_fatal for part in top_parts(document_from(text).spec())] == [fatal]
+
+
+@pytest.mark.parametrize(
+    "cache", ["kind: dm-cache, size: 64MiB", "kind: dm-writecache, size: 64MiB", "kind: bcache, size: 300MiB"]
+)
+def test_a_cache_without_hits_costs_next_to_nothing(cache: str) -> None:
+    """Protects from a model that makes caches expensive: reads all over a disk are as fast as without one."""
+    load = "span: 200GiB, depth: 4"
+    state = "" if "dm-writecache" in cache else ", state: cold"
+    assert iops(f"{cache}{state}", load) == pytest.approx(iops("", load), rel=0.15)
+
+
+def test_a_stream_passes_bcache_by_and_random_reads_do_not() -> None:
+    """Protects the sequential cutoff: a stream is as fast as the disk, and leaves the cache to others."""
+    stream = "pattern: sequential, block_size: 256KiB, span: 20GiB"
+    cached = "kind: bcache, size: 2GiB"
+    assert iops(cached, stream) == pytest.approx(iops("", stream), rel=0.1)
+    assert iops(f"{cached}, state: warm", HOT) > 5.0 * iops("", HOT)

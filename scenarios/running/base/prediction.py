@@ -95,6 +95,28 @@ class DriveActivity:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheHits:
+    """What an SSD cache did during the measurement.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    read_hits, reads, write_hits, writes
+        Accesses to its blocks: those that found the block in the cache, and all.
+    dirty_bytes
+        What it held at the end that was not on the slow device.
+    """
+
+    name: str
+    read_hits: int
+    reads: int
+    write_hits: int
+    writes: int
+    dirty_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """What a run gives.
 
@@ -153,6 +175,8 @@ class Prediction:
         The run was simulated at this fraction of its size; see :mod:`raidsim.scenarios.running.program_run`.
     wear
         Of the solid-state drives that were written: how long they last, the shortest life first.
+    ssd_caches
+        Hits of the SSD caches.
     prices_read
         Fields of :class:`raidsim.model.tasks.prices.Prices` that the simulation has read of the machine's CPU: the
         others may have any value without a change of the result.
@@ -194,6 +218,7 @@ class Prediction:
     notes: tuple[str, ...] = ()
     drives: tuple[DriveActivity, ...] = ()
     waits: dict[str, WaitTimes] = field(default_factory=dict)
+    ssd_caches: tuple[CacheHits, ...] = ()
 
     @property
     def served_iops(self) -> float:

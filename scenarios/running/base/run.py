@@ -102,6 +102,8 @@ class Run(ABC):
             controller.start_statistics(now)
         for pool in machine.pools.values():
             pool.arc.start_statistics()
+        for front in machine.ssd_caches.values():
+            front.start_statistics()
         self._resynced = {resync: resync.done_bytes for _, resync in self._rebuilds_and_scans()}
         machine.observer.begin()
 

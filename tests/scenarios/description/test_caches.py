@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.model.cache.dm_cache import DmCache
-from raidsim.model.cache.writecache import Writecache
+from raidsim.model.cache.bcache.cached_device import Bcache
+from raidsim.model.cache.dm_cache.target import DmCache
+from raidsim.model.cache.writecache.target import Writecache
 from raidsim.model.core.errors import InputError
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
@@ -25,7 +26,7 @@ def spec(cache: str = "size: 1GiB", load: str = "depth: 1") -> ScenarioSpec:
     return document_from(TEXT.format(cache=cache, load=load)).spec()
 
 
-def made(cache: str) -> DmCache | Writecache:
+def made(cache: str) -> Bcache | DmCache | Writecache:
     """The cache in a machine."""
     return BuiltMachine(spec(cache, "depth: 1, span: 4GiB")).ssd_caches["c0"]
 
@@ -34,7 +35,7 @@ def made(cache: str) -> DmCache | Writecache:
     ("cache", "words"),
     [
         ("kind: dm-writecache, mode: writethrough", "writeback"),
-        ("kind: dm-writecache, migration_threshold: 1MiB", "with kind dm-cache"),
+        ("kind: dm-writecache, migration_threshold: 2MiB", "with kind dm-cache"),
         ("high_watermark: 60", "with kind dm-writecache"),
         ("kind: dm-writecache, high_watermark: 40", "up to it"),
         ("block_size: 48KiB", "multiple of 32 KiB"),
@@ -43,6 +44,10 @@ def made(cache: str) -> DmCache | Writecache:
         ("size: 4MiB", "or more"),
         ("state: full", "warm or cold"),
         ("kind: dm-writecache, state: full, size: 100GiB", "or cold"),
+        ("kind: bcache, mode: passthrough", "writearound"),
+        ("kind: bcache, size: 64MiB", "513 or more"),
+        ("kind: bcache, state: full", "warm or cold"),
+        ("writeback_percent: 20", "with kind bcache"),
         ("metadata: disk0", "each device in one place"),
         ("metadata: nothing", "disk0, disk1, flash"),
     ],
@@ -72,6 +77,7 @@ def test_the_load_goes_to_the_cached_device() -> None:
     assert isinstance(found.workload, LoadSpec)
     assert found.workload.targets == ("c0",)
     assert found.capacity("c0") == found.capacity("md0")
+    assert spec("kind: bcache").capacity("c0") == found.capacity("md0") - 8192
 
 
 def test_dm_cache_starts_warm_and_dm_writecache_cold() -> None:
@@ -81,6 +87,10 @@ def test_dm_cache_starts_warm_and_dm_writecache_cold() -> None:
     assert isinstance(cold, DmCache)
     assert warm.policy.resident == warm.policy.places
     assert cold.policy.resident == 0
+    buckets = made("kind: bcache, size: 512MiB")
+    assert isinstance(buckets, Bcache)
+    assert buckets.buckets.used_share == 1.0
+    assert buckets.dirty_bytes == 0
     buffer, full = made("kind: dm-writecache, size: 64MiB"), made("kind: dm-writecache, size: 64MiB, state: full")
     assert isinstance(full, Writecache)
     assert buffer.dirty_bytes == 0

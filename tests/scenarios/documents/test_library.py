@@ -28,7 +28,7 @@ TODAY = (
     "shared-disks",
     "zfs-pool",
 )
-FLASH = ("nvme-raid10", "all-flash-database", "hybrid-mirror", "journaled-archive")
+FLASH = ("nvme-raid10", "all-flash-database", "hybrid-mirror", "journaled-archive", "cached-database")
 MIB = 1 << 20
 SHORTER = {
     "catalan-2005": ("workload.steps.0.size=40MiB", "workload.steps.1.size=40MiB"),

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from ....model.cache.device import CacheDevice
-from ....model.cache.dm_cache import DmCache
+from ....model.cache.dm_cache.target import DmCache
 from ....model.core.engine import Engine
-from ....model.core.request import DIRECT, READ, WAITED, WRITE, Request
+from ....model.core.request import DIRECT, READ, WAITED, WRITE, WRITE_THROUGH, Request
 from ....model.core.signal import Signal
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
@@ -62,6 +62,7 @@ class Laboratory:
         self.engine = Engine(0)
         cpu = self._cpu = Cpu(self.engine)
         host = self.host = Host(cpu, _PRICES)
+        host.passing_s[ISSUER] = 0.0
         self.noted: list[Noted] = []
         self.members = queues(self.engine, host, cpu, member_words(content["devices"], place), self.noted)
         self.device = build(self.engine, self.members, host)
@@ -118,18 +119,19 @@ class Laboratory:
             began = engine.now
             yield engine.pause(IO_S)
             over = Signal()
-            request = Request(op, offset, size, over.fire, ISSUER, WAITED if op == READ else DIRECT)
+            sync = WAITED if op == READ else WRITE_THROUGH if synced else DIRECT
+            request = Request(op, offset, size, over.fire, ISSUER, sync)
             if op == READ:
                 device.submit(request)
             else:
                 # blkdev_write_iter has a plug, blkdev_read_iter has none.
                 device.plug()
-                device.submit(request)
+                (device.submit_fua if synced else device.submit)(request)
                 device.unplug()
             yield over
-            owed_s = self.host.take_owed_s(ISSUER) if ISSUER in self.host.passing_s else 0.0
-            if owed_s:
-                yield engine.pause(owed_s)
+            passing_s = self.host.take_passing_s(ISSUER)
+            if passing_s:
+                yield engine.pause(passing_s)
             if synced:
                 flushed = Signal()
                 yield engine.pause(BIO_S)

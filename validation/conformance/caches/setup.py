@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
+from ....model.cache.bcache.cached_device import Bcache
 from ....model.cache.device import CacheDevice
-from ....model.cache.dm_cache import DmCache
-from ....model.cache.settings import CacheMode, DmCacheSettings, WritecacheSettings
-from ....model.cache.writecache import Writecache
+from ....model.cache.dm_cache.target import DmCache
+from ....model.cache.settings import BcacheMode, BcacheSettings, CacheMode, DmCacheSettings, WritecacheSettings
+from ....model.cache.writecache.target import Writecache
 from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.tasks.host import Host
@@ -26,12 +28,14 @@ def build_of(content: Mapping[str, Any], place: str) -> Build:
     NotSupported
         If it is set up as the model has it not.
     """
+    if str(content["tables"]).startswith("cache_mode"):
+        return _bcache(str(content["tables"]), str(content.get("created", "")), place)
     words = str(content["tables"]).split()
     if len(words) > 2 and words[2] == "cache":
         return _dm_cache(words[3:], place)
     if len(words) > 2 and words[2] == "writecache":
         return _writecache(words[3:], place)
-    raise NotSupported(place, f"table {content['tables']!r}"[:90], "expected: one of cache or writecache")
+    raise NotSupported(place, f"table {content['tables']!r}"[:90], "expected: one of cache, writecache or bcache")
 
 
 def _dm_cache(words: Sequence[str], place: str) -> Build:
@@ -73,3 +77,27 @@ def _writecache(words: Sequence[str], place: str) -> Build:
         int(options.get("pause_writeback", 3000)) / 1000,
     )
     return lambda engine, devices, host: Writecache(engine, "cache", devices[:2], host, settings)
+
+
+def _bcache(settings: str, created: str, place: str) -> Build:
+    """The settings of sysfs, and the options of make-bcache."""
+    found = dict(line.split(maxsplit=1) for line in settings.splitlines() if " " in line)
+    made = re.search(r"--block (\S+) --bucket (\S+?)[, ]", f"{created} ")
+    mode = next((known for known in get_args(BcacheMode) if f"[{known}]" in found["cache_mode"]), None)
+    if made is None or mode is None:
+        raise NotSupported(place, f"cache_mode {found['cache_mode']}, {created}", "expected: --block and --bucket")
+    known = BcacheSettings(
+        _bytes(made[1]),
+        _bytes(made[2]),
+        mode,
+        _bytes(found["sequential_cutoff"]),
+        int(found["writeback_percent"]),
+        float(found["writeback_delay"]),
+    )
+    return lambda engine, devices, host: Bcache(engine, "cache", devices[:2], host, known)
+
+
+def _bytes(text: str) -> int:
+    units = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+    number, unit = text.rstrip("kKmMgG"), text[-1].lower()
+    return int(float(number) * units.get(unit, 1))

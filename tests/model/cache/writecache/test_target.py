@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.cache.settings import WritecacheSettings
-from raidsim.model.cache.writecache import Writecache
-from raidsim.model.cache.writecache_entries import WritecacheEntries, places_in
+from raidsim.model.cache.writecache.entries import WritecacheEntries, places_in
+from raidsim.model.cache.writecache.target import Writecache
 
-from .laboratory import FAST_S, KIB, MIB, READ, SLOW_S, WRITE, Laboratory
+from ..laboratory import FAST_S, KIB, MIB, READ, SLOW_S, WRITE, Laboratory
 
 BLOCK = 4 * KIB
 

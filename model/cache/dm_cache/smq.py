@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from .levels import LEVELS, NONE, Entries, LevelQueue
+from ..levels import LEVELS, NONE, Entries, LevelQueue
 
 PROMOTE: Final = 0
 DEMOTE: Final = 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.model.cache.dm_cache import DmCache
+from raidsim.model.cache.dm_cache.target import DmCache
 from raidsim.model.cache.settings import CacheMode, DmCacheSettings
 from raidsim.model.cache.warm import WarmBlocks
 
-from .laboratory import FAST_S, KIB, MIB, READ, SLOW_S, WRITE, Laboratory
+from ..laboratory import FAST_S, KIB, MIB, READ, SLOW_S, WRITE, Laboratory
 
 BLOCK = 64 * KIB
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ..core.device import Device
-from ..core.join import Join
-from ..core.request import DAEMON_ISSUER, WAITED, WRITE, WRITE_THROUGH, Request
-from .writecache_entries import REGION, WritecacheEntries
-from .writecache_lock import WritecacheLock
+from ...core.device import Device
+from ...core.join import Join
+from ...core.request import DAEMON_ISSUER, WAITED, WRITE, WRITE_THROUGH, Request
+from .entries import REGION, WritecacheEntries
+from .lock import WritecacheLock
 
 SUPERBLOCK: Final = 4096
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidsim.model.cache.smq import DEMOTE, PROMOTE, WRITE_BACK, Smq
+from raidsim.model.cache.dm_cache.smq import DEMOTE, PROMOTE, WRITE_BACK, Smq
 
 
 def promoted(policy: Smq, block: int) -> int:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ..core.device import Device
-from ..core.engine import Engine
-from ..core.join import Join
-from ..core.request import ASYNC, DAEMON_ISSUER, WRITE, WRITE_THROUGH, Request
+from ...core.device import Device
+from ...core.engine import Engine
+from ...core.join import Join
+from ...core.request import ASYNC, DAEMON_ISSUER, WRITE, WRITE_THROUGH, Request
 
 BLOCK: Final = 4096
 LEAF_ENTRIES: Final = 508

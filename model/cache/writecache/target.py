@@ -16,19 +16,19 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..block.kernel_thread import compute
-from ..core.device import Device
-from ..core.engine import Engine
-from ..core.join import Parts
-from ..core.request import READ, WRITE, Call, Request
-from ..tasks.host import Host
-from .copier import Copier
-from .device import CACHE, ORIGIN, CacheDevice
-from .levels import NONE
-from .settings import WritecacheSettings
-from .writecache_commits import WritecacheCommits
-from .writecache_entries import WritecacheEntries, places_in
-from .writecache_lock import WritecacheLock
+from ...block.kernel_thread import compute
+from ...core.device import Device
+from ...core.engine import Engine
+from ...core.join import Parts
+from ...core.request import READ, WRITE, Call, Request
+from ...tasks.host import Host
+from ..copier import Copier
+from ..device import CACHE, ORIGIN, CacheDevice
+from ..levels import NONE
+from ..settings import WritecacheSettings
+from .commits import WritecacheCommits
+from .entries import WritecacheEntries, places_in
+from .lock import WritecacheLock
 
 _LONGEST_LOOK_S: Final = 1.0
 _WALKED: Final = 64
@@ -42,7 +42,7 @@ class Writecache(CacheDevice):
     Parameters
     ----------
     engine, name, host
-        As of a :class:`.device.CacheDevice`.
+        As of a :class:`raidsim.model.cache.device.CacheDevice`.
     members
         The origin and the cache.
     settings

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .levels import NONE, Entries, LevelQueue
+from ..levels import NONE, Entries, LevelQueue
 
 HEADER: Final = 64
 ENTRY: Final = 16

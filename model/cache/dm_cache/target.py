@@ -12,55 +12,28 @@ process_flush_bio, spare_migration_bandwidth).
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..block.kernel_thread import compute
-from ..core.device import Device, flush_all
-from ..core.engine import Engine
-from ..core.join import Join
-from ..core.request import READ, WRITE, Call, Request
-from ..tasks.host import Host
+from ...block.kernel_thread import compute
+from ...core.device import Device, flush_all
+from ...core.engine import Engine
+from ...core.join import Join
+from ...core.request import READ, WRITE, Call, Request
+from ...tasks.host import Host
+from ..copier import Copier
+from ..device import CACHE, ORIGIN, CacheDevice
+from ..levels import LEVELS, NONE
+from ..settings import TICK_S, DmCacheSettings
+from ..warm import WarmBlocks
 from .commits import Commits
-from .copier import Copier
-from .device import CACHE, ORIGIN, CacheDevice
-from .levels import LEVELS, NONE
-from .settings import TICK_S, DmCacheSettings
+from .move import Move
 from .smq import DEMOTE, PROMOTE, WRITE_BACK, Smq, Work
-from .warm import WarmBlocks
 
 IDLE_S: Final = 1.0
 """The origin is idle after this time (s) without I/O there."""
 _MOST_TICKS: Final = 130
 """Ticks without I/O beyond this number change nothing."""
-
-
-class _Move:
-    """A block that moves, and what waits for it.
-
-    Attributes
-    ----------
-    work
-        What the policy wants.
-    overwrite
-        The write of the whole block that takes the place of the copy; None for a copy.
-    blocks_reads
-        Whether reads wait as well.
-    quiet
-        Called when no I/O to the block is under way.
-    waiting
-        I/Os that wait.
-    """
-
-    __slots__ = ("blocks_reads", "overwrite", "quiet", "waiting", "work")
-
-    def __init__(self, work: Work | None, overwrite: Request | None, blocks_reads: bool) -> None:
-        self.work = work
-        self.overwrite = overwrite
-        self.blocks_reads = blocks_reads
-        self.quiet: Callable[[], None] | None = None
-        self.waiting: deque[Request] = deque()
 
 
 class DmCache(CacheDevice):
@@ -69,7 +42,7 @@ class DmCache(CacheDevice):
     Parameters
     ----------
     engine, name, host
-        As of a :class:`.device.CacheDevice`.
+        As of a :class:`raidsim.model.cache.device.CacheDevice`.
     members
         The origin and the cache.
     metadata
@@ -131,7 +104,7 @@ class DmCache(CacheDevice):
         self.commits = Commits(engine, metadata, metadata_base)
         self._copier = Copier(engine, members, host)
         self._shared: dict[int, int] = {}
-        self._moves: dict[int, _Move] = {}
+        self._moves: dict[int, Move] = {}
         self._origin_ended = Call(self._end_on_origin)
         self._cache_ended = Call(self._end)
         self._next_tick = engine.now + settings.first_tick_s
@@ -149,6 +122,16 @@ class DmCache(CacheDevice):
     def dirty_bytes(self) -> int:
         """What the cache holds that is not on the origin."""
         return sum(self.policy.dirty) * self._settings.block_bytes
+
+    @property
+    def warm_piece_bytes(self) -> int:
+        """Bytes of the pieces in which a warm cache is filled: a block."""
+        return self._settings.block_bytes
+
+    @property
+    def warm_pieces(self) -> int:
+        """How many of them fit into it."""
+        return self.policy.places
 
     def warm(self, found: WarmBlocks) -> None:
         """Have these blocks in the cache from the start, the more popular ones higher in the policy's queues."""
@@ -253,18 +236,18 @@ class DmCache(CacheDevice):
 
     def _begin(self, work: Work, overwrite: Request | None = None) -> None:
         """Move a block once no I/O to it is under way."""
-        move = self._moves[work.block] = _Move(work, overwrite, overwrite is not None)
+        move = self._moves[work.block] = Move(work, overwrite, overwrite is not None)
         if overwrite is None:
             self._under_way += 1
         self._when_quiet(work.block, move, lambda: self._move(work, move))
 
-    def _when_quiet(self, block: int, move: _Move, then: Callable[[], None]) -> None:
+    def _when_quiet(self, block: int, move: Move, then: Callable[[], None]) -> None:
         if block in self._shared:
             move.quiet = then
         else:
             then()
 
-    def _move(self, work: Work, move: _Move) -> None:
+    def _move(self, work: Work, move: Move) -> None:
         length = self._settings.block_bytes
         origin, cache = work.block * length, work.place * length
         overwrite = move.overwrite
@@ -280,15 +263,15 @@ class DmCache(CacheDevice):
         else:
             self._lock(work, move)
 
-    def _moved(self, work: Work, move: _Move) -> None:
+    def _moved(self, work: Work, move: Move) -> None:
         compute(self.host, self.prices.switch_s, lambda: self._lock(work, move))
 
-    def _lock(self, work: Work, move: _Move) -> None:
+    def _lock(self, work: Work, move: Move) -> None:
         """Keep reads out as well, and change the mapping when none is under way."""
         move.blocks_reads = True
         self._when_quiet(work.block, move, lambda: self._remap(work, move))
 
-    def _remap(self, work: Work, move: _Move) -> None:
+    def _remap(self, work: Work, move: Move) -> None:
         if work.kind == WRITE_BACK:
             self._complete(work, move)
             return
@@ -298,7 +281,7 @@ class DmCache(CacheDevice):
         else:
             self._complete(work, move)
 
-    def _complete(self, work: Work, move: _Move) -> None:
+    def _complete(self, work: Work, move: Move) -> None:
         policy = self.policy
         if work.kind == WRITE_BACK:
             self.writebacks += 1
@@ -320,7 +303,7 @@ class DmCache(CacheDevice):
         self._release(work.block, move)
         self._wake()
 
-    def _release(self, block: int, move: _Move) -> None:
+    def _release(self, block: int, move: Move) -> None:
         """Let what has waited for a block go on."""
         del self._moves[block]
         while move.waiting:
@@ -328,7 +311,7 @@ class DmCache(CacheDevice):
 
     def _drop(self, block: int, place: int, request: Request) -> None:
         """Take a block that is written out of the cache (passthrough)."""
-        move = self._moves[block] = _Move(None, request, True)
+        move = self._moves[block] = Move(None, request, True)
 
         def drop() -> None:
             self.demotions += 1

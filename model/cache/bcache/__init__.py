@@ -1,0 +1,1 @@
+"""bcache: buckets, journal, bypass, writeback, and the mapping of I/Os."""

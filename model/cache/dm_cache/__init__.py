@@ -1,0 +1,1 @@
+"""dm-cache: its policy smq, its metadata, and the mapping of I/Os."""

@@ -1,0 +1,1 @@
+"""dm-writecache: its blocks, commits, writeback, and the mapping of I/Os."""
