@@ -42,7 +42,7 @@ EXCEPTIONS = (
     *("raid.read_balance.gmirror_options", "raid.read_balance.options", "raid.stripes.settings"),
     "schedulers.settings",
     *("solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
-    *("zfs.arc.settings", "zfs.pool.costs", "zfs.pool.pool", "zfs.pool.settings"),
+    *("zfs.arc.settings", "zfs.pool.costs", "zfs.pool.pool", "zfs.pool.rates", "zfs.pool.settings"),
     *("zfs.scan.begin", "zfs.scan.settings"),
 )
 ALONE = (

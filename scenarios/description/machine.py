@@ -119,6 +119,8 @@ class CpuSpec(Spec):
     """What a node's memory moves, reads and writes together; the copies of block devices in memory share it."""
     cache: Size | None = None
     """The largest cache of one core's own: what a program's buffer may stay in. Without it none does."""
+    vectors: Literal["none", "sse2", "ssse3", "avx2", "avx512"] = "avx2"
+    """Vector instructions, which decide how fast ZFS computes checksums and parity."""
     prices: PriceList
     """What work costs on one core."""
 

@@ -69,6 +69,9 @@ class DatasetSpec(Spec):
     """If true, reads of the file change its access time."""
     compression: float = Field(default=1.0, ge=1.0, le=1000.0)
     """Ratio of a block's size to what compression leaves of it; 1 for none."""
+    compressor: Literal["lz4", "zstd"] = "lz4"
+    checksum: Literal["fletcher4", "sha256", "blake3", "off"] = "fletcher4"
+    """What compresses blocks, if anything does, and what sums them: both take CPU time."""
     special_small_blocks: Size = 0
     """Blocks up to this size go to the special vdevs."""
 

@@ -161,6 +161,8 @@ def dataset_settings(name: str, size: int, spec: DatasetSpec, rules: LogRules) -
         spec.primarycache == "all",
         spec.special_small_blocks,
         rules,
+        spec.checksum,
+        spec.compressor if spec.compression > 1.0 else None,
     )
 
 
@@ -178,6 +180,7 @@ def pool_settings(scenario: ScenarioSpec, pool: PoolSpec) -> PoolSettings:
         fragmentation=pool.fragmentation,
         used=pool.used,
         warm=pool.arc == "warm",
+        vectors=scenario.machine.cpu.vectors,
         queue=QueueSettings(**queue),
         dirty=DirtySettings(**dirty),
         prefetch=PrefetchSettings(

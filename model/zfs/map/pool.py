@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...core.errors import ModelError
+from .mirror import Mirror
 from .vdev import Piece, Vdev
 
 NORMAL, SPECIAL, LOG = "normal", "special", "log"
@@ -46,6 +47,11 @@ class PoolMap:
     def of_role(self, role: str) -> list[int]:
         """Numbers of the vdevs that are for `role`."""
         return [number for number, each in enumerate(self.roles) if each == role]
+
+    @property
+    def computed_parity(self) -> int:
+        """Parity columns of a block that are computed; a mirror's copies are not."""
+        return max([0 if isinstance(vdev, Mirror) else vdev.parity for vdev in self.vdevs])
 
     def role(self, psize: int, small_blocks: int) -> str:
         """Role of the vdevs that a block of data goes to; metadata are small blocks of any size.

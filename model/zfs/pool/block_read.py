@@ -12,6 +12,7 @@ from ..arc.prefetch import Stream
 from .costs import Costs
 from .member_io import ASYNC_READ, SYNC_READ, MemberIo
 from .members import Members
+from .task_queue import TaskQueue
 
 
 class Reader(Protocol):
@@ -19,15 +20,13 @@ class Reader(Protocol):
 
     costs: Costs
     members: Members
+    threads: TaskQueue
 
     def places_of(self, key: i64) -> list[Place]:
         """Where a block is, by its key."""
 
     def size_of(self, key: i64) -> int:
         """Physical size of a block, by its key."""
-
-    def after(self, seconds: float, then: Callable[[], None]) -> None:
-        """Go on when the CPU has done its work."""
 
     def read_done(self, read: BlockRead) -> None:
         """A block has been read and verified."""
@@ -55,7 +54,7 @@ class BlockRead:
         Called when the block is in memory.
     """
 
-    __slots__ = ("_dataset", "_ios", "_issuer", "_left", "_priority", "key", "stream", "waiters")
+    __slots__ = ("_dataset", "_ios", "_issuer", "_left", "_lost", "_priority", "key", "stream", "waiters")
 
     def __init__(self, dataset: Reader, key: i64, priority: i64, issuer: i64, stream: Stream | None) -> None:
         self._dataset = dataset
@@ -63,6 +62,7 @@ class BlockRead:
         self._priority = priority
         self._issuer = issuer
         self._left: i64 = 0
+        self._lost = 0
         self._ios: list[MemberIo] = []
         self.stream = stream
         self.waiters: list[Callable[[], None]] = []
@@ -73,6 +73,7 @@ class BlockRead:
         places = dataset.places_of(self.key)
         self._left = len(places)
         for place in places:
+            self._lost = max(self._lost, dataset.members.lost_data(place))
             self._ios += dataset.members.read(place, self._priority, self._issuer, self._part)
 
     def demand(self) -> None:
@@ -86,7 +87,8 @@ class BlockRead:
         self._left -= 1
         if not self._left:
             self._ios = []
-            self._dataset.after(self._dataset.costs.read_s(self._dataset.size_of(self.key)), self._done)
+            dataset = self._dataset
+            dataset.threads.run(dataset.costs.read_s(dataset.size_of(self.key), self._lost), self._done)
 
     def _done(self) -> None:
         self._dataset.read_done(self)

@@ -21,6 +21,7 @@ from ...waits.causes import POOL_READ
 from ..allocation.allocator import Allocator, Place
 from ..arc.buffers import INDIRECT, KEY_SHIFT
 from ..arc.cache import Arc
+from ..arc.dbuf_cache import DbufCache
 from ..arc.prefetch import Prefetch, Stream
 from ..arc.settings import PrefetchSettings
 from ..intent_log.records import LogRules
@@ -32,6 +33,7 @@ from .dirty_data import DirtyData
 from .log_writer import LogWriter
 from .member_io import ASYNC_READ, SYNC_READ
 from .members import Members
+from .task_queue import TaskQueue
 from .transaction_groups import TransactionGroups
 from .waiting import Blocks, Call
 from .write_io import WriteIo
@@ -57,10 +59,10 @@ class Dataset(Device):
         Bytes of a block (volblocksize, recordsize).
     table, indirect
         Where its blocks are, and those that point to them.
-    arc, members, allocator, dirty, groups
+    arc, dbufs, members, allocator, dirty, groups
         The pool's parts.
-    costs
-        CPU time.
+    costs, threads
+        CPU time, and the threads that verify what is read.
     rules
         What goes to the intent log how.
     issuer
@@ -77,7 +79,7 @@ class Dataset(Device):
         "_allocator",
         "_arc",
         "_closed",
-        "_dirty",
+        "_dbufs",
         "_engine",
         "_groups",
         "_host",
@@ -95,11 +97,14 @@ class Dataset(Device):
         "blocks",
         "caches_data",
         "costs",
+        "dirty",
         "indirect",
         "log_issuer",
         "members",
         "read_bytes",
+        "threads",
         "write_bytes",
+        "write_s",
     )
 
     def __init__(
@@ -113,11 +118,13 @@ class Dataset(Device):
         table: BlockTable,
         indirect: BlockTable,
         arc: Arc,
+        dbufs: DbufCache,
         members: Members,
         allocator: Allocator,
         dirty: DirtyData,
         groups: TransactionGroups,
         costs: Costs,
+        threads: TaskQueue,
         rules: LogRules,
         issuer: int,
         sync: str = "standard",
@@ -133,10 +140,13 @@ class Dataset(Device):
         self.base: i64 = number << KEY_SHIFT
         self._table, self.indirect = table, indirect
         self._arc = arc
+        self._dbufs = dbufs
         self.members = members
-        self._allocator, self._dirty = allocator, dirty
+        self._allocator, self.dirty = allocator, dirty
         self._groups = groups
         self.costs = costs
+        self.write_s = costs.write_s(block_bytes, table.psize, members.pool.computed_parity)
+        self.threads = threads
         self._sync = sync
         self.caches_data = caches_data
         self._prefetch = Prefetch(prefetch, self.blocks, block_bytes)
@@ -294,7 +304,13 @@ class Dataset(Device):
     def _copied(self, request: Request) -> None:
         """Copy the data of a read to the program, and complete it."""
         request.mark(POOL_READ, self._engine._now)
-        self.after(self.costs.call_s + float(request.size) * self.costs.copy_s_per_byte, request.complete)
+        costs, size = self.costs, self.block_bytes
+        seconds = costs.copy_s(request.size)
+        if costs.decompress_s_per_byte:
+            first, last = request.offset // size, (request.offset + request.size - 1) // size
+            missing = self._dbufs.missing(self.base + first, self.base + last, size)
+            seconds += missing * size * costs.decompress_s_per_byte
+        self.after(seconds, request.complete)
 
     def after(self, seconds: float, then: Callable[[], None]) -> None:
         """Go on when the CPU has done its work."""
@@ -304,17 +320,6 @@ class Dataset(Device):
             self._host.cpu.run_then(seconds, None, Call(then).call)
 
     # Writes.
-
-    def tx_delay(self, began: float) -> float:
-        """Until when (s) a transaction that began then is delayed."""
-        return self._dirty.delayed_until(began, self._engine._now)
-
-    def wait_for_room(self, callback: Callable[[], None]) -> bool:
-        """Whether dirty data are at their limit; then it calls back later."""
-        if not self._dirty.full:
-            return False
-        self._dirty.when_room(callback)
-        return True
 
     def at(self, time: float, then: Callable[[], None]) -> None:
         """Go on at a time (s)."""
@@ -377,7 +382,7 @@ class Dataset(Device):
         self._arc.dirty -= self.block_bytes
         if self.caches_data and block not in self._open:
             self._arc.add(self.base + block, self._table.psize, False, self._engine._now)
-        self._dirty.remove(self.block_bytes)
+        self.dirty.remove(self.block_bytes)
 
     def pointers(self) -> list[int]:
         """Physical sizes of the indirect blocks that the group writes."""

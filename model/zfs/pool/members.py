@@ -97,6 +97,13 @@ class Members:
         pieces = self.pool.reads(place.vdev, place.offset, place.psize, lost)
         return self.transfer(READ, pieces, priority, issuer, done)
 
+    def lost_data(self, place: Place) -> int:
+        """How many columns of a block have to be computed from the others."""
+        if not self.lost or isinstance(self.pool.vdevs[place.vdev], Mirror):
+            return 0
+        pieces = self.pool.reads(place.vdev, place.offset, place.psize)
+        return sum(piece.member in self.lost for piece in pieces)
+
     def transfer(
         self, op: i64, pieces: Sequence[Piece], priority: i64, issuer: i64, done: Callable[[], None]
     ) -> list[MemberIo]:

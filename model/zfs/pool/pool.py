@@ -12,6 +12,7 @@ from ...tasks.host import Host
 from ..allocation.allocator import Allocator
 from ..allocation.fill import Fill
 from ..arc.cache import Arc
+from ..arc.dbuf_cache import CACHE_SHIFT, DbufCache
 from ..arc.visits import RandomVisits, SequentialVisits
 from ..intent_log.records import LogRules
 from ..map.capacity import USUAL_BLOCK
@@ -24,6 +25,7 @@ from .dataset import Dataset
 from .dirty_data import DirtyData
 from .members import Members
 from .settings import DatasetSettings, PoolSettings
+from .task_queue import TaskQueue
 from .transaction_groups import TransactionGroups
 
 
@@ -90,7 +92,9 @@ class Pool:
         )
         self.members = Members(engine, pool, devices, rotating, queue, self.dirty, lost, rebuilding)
         self.arc = Arc(settings.arc_bytes)
-        self.costs = costs = NO_COSTS if host is None else Costs.of(host.prices)
+        dbufs = DbufCache(settings.arc_bytes >> CACHE_SHIFT)
+        self.costs = costs = NO_COSTS if host is None else Costs.of(host.prices, settings.vectors)
+        threads = TaskQueue(host)
         sizes = [
             each.size(min(devices[leaf].capacity for leaf in pool.leaves(vdev))) for vdev, each in enumerate(pool.vdevs)
         ]
@@ -102,9 +106,7 @@ class Pool:
         self.allocator = Allocator(pool, fills)
         issuer = engine.thread_issuer(FLUSHER_ISSUER)
         timeout_s = settings.dirty.zfs_txg_timeout
-        self.groups = TransactionGroups(
-            engine, self.members, self.allocator, self.dirty, timeout_s, issuer, host, costs
-        )
+        self.groups = TransactionGroups(engine, self.members, self.allocator, self.dirty, timeout_s, issuer, host)
         # What other data take is in blocks of the usual size.
         self.tables: list[tuple[BlockTable, int]] = [
             (table, int(size * settings.used) // table.asize(vdev))
@@ -134,11 +136,13 @@ class Pool:
                 data,
                 pointers,
                 self.arc,
+                dbufs,
                 self.members,
                 self.allocator,
                 self.dirty,
                 self.groups,
-                costs,
+                costs if host is None else Costs.of(host.prices, settings.vectors, each.checksum, each.compressor),
+                threads,
                 each.rules or LogRules(each.block_bytes, bool(pool.of_role(LOG))),
                 issuer,
                 each.sync,

@@ -78,6 +78,8 @@ class DatasetSettings:
         Blocks up to this size (bytes) go to special vdevs.
     rules
         How synchronous writes are logged; None: by the defaults.
+    checksum, compressor
+        What its blocks are summed by, and what they are compressed by; None: not compressed.
     """
 
     name: str
@@ -88,6 +90,8 @@ class DatasetSettings:
     caches_data: bool = True
     special_small_blocks: int = 0
     rules: LogRules | None = None
+    checksum: str = "fletcher4"
+    compressor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,8 @@ class PoolSettings:
         Share of each normal vdev that other data take, 0 to 1.
     warm
         If true, pointers to blocks are in the ARC when a run begins, as far as its share for metadata goes.
+    vectors
+        Vector instructions of the cores.
     queue, dirty, prefetch
         Module parameters.
     """
@@ -115,6 +121,7 @@ class PoolSettings:
     fragmentation: float = 0.0
     used: float = 0.0
     warm: bool = False
+    vectors: str = "avx2"
     queue: QueueSettings = field(default_factory=QueueSettings)
     dirty: DirtySettings = field(default_factory=DirtySettings)
     prefetch: PrefetchSettings = field(default_factory=PrefetchSettings)

@@ -18,12 +18,11 @@ from ...core.signal import Signal, Waits
 from ...tasks.host import Host
 from ..allocation.allocator import Allocator, Place
 from ..map.pool import NORMAL, SPECIAL
-from ..map.raidz import Raidz
 from ..records.metadata import DATASET_STEPS, METADATA_BYTES, METADATA_COPIES, POOL_COPIES, POOL_STEPS
-from .costs import NO_COSTS, Costs
 from .dirty_data import DirtyData
 from .member_io import ASYNC_WRITE
 from .members import Members
+from .task_queue import TaskQueue
 
 BLOCKS_UNDER_WAY: Final = 32
 """Blocks of each vdev that are being written at once (zfs_vdev_def_queue_depth)."""
@@ -40,6 +39,10 @@ class Owner(Protocol):
 
     def written(self, block: int, places: list[Place]) -> None:
         """A block of the closed group has been written."""
+
+    @property
+    def write_s(self) -> float:
+        """CPU time (s) to write one of its blocks."""
 
     def pointers(self) -> list[int]:
         """Physical sizes of the indirect blocks that point to what the group has written."""
@@ -68,8 +71,8 @@ class TransactionGroups:
         Longest time (s) from one group to the next.
     issuer
         Of its I/O.
-    host, costs
-        Who computes checksums and parity, and what that costs.
+    host
+        Who compresses blocks and computes checksums and parity; None for nobody.
 
     Attributes
     ----------
@@ -89,16 +92,14 @@ class TransactionGroups:
 
     __slots__ = (
         "_allocator",
-        "_costs",
         "_dirty",
         "_engine",
-        "_host",
         "_issuer",
         "_kicked",
         "_members",
         "_more",
-        "_parity",
         "_started",
+        "_threads",
         "_waiting",
         "changed",
         "group_bytes",
@@ -117,7 +118,6 @@ class TransactionGroups:
         timeout_s: float,
         issuer: i64,
         host: Host | None = None,
-        costs: Costs = NO_COSTS,
     ) -> None:
         self._engine = engine
         self._members = members
@@ -125,9 +125,7 @@ class TransactionGroups:
         self._dirty = dirty
         self.timeout_s = timeout_s
         self._issuer = issuer
-        self._host = host
-        self._costs = costs
-        self._parity = max([vdev.parity if isinstance(vdev, Raidz) else 0 for vdev in members.pool.vdevs])
+        self._threads = TaskQueue(host)
         self._kicked = False
         self._more: Signal | None = None
         self._started = 0.0
@@ -224,23 +222,16 @@ class TransactionGroups:
     def _blocks(self, owner: Owner) -> Waits:
         """Write a file's or volume's blocks, some at a time, and wait for them."""
         most = BLOCKS_UNDER_WAY * len(self._members.pool.of_role(NORMAL))
-        under_way = _UnderWay()
+        under_way, write_s = _UnderWay(), owner.write_s
         for block, psize in owner.take_dirty():
             places = self._allocator.allocate(psize)
             write = _BlockWrite(owner, block, places, under_way)
             under_way.count += 1
-            self._costs_then(psize, _Issue(self._members, places, self._issuer, write).run)
+            self._threads.run(write_s, _Issue(self._members, places, self._issuer, write).run)
             if under_way.count >= most:
                 yield under_way.one_less()
         while under_way.count:
             yield under_way.one_less()
-
-    def _costs_then(self, size: i64, then: Callable[[], None]) -> None:
-        """Compute a block's checksum and parity, and go on."""
-        if self._host is None:
-            then()
-        else:
-            self._host.cpu.run_then(self._costs.write_s(size, self._parity), None, lambda _: then())
 
     def _metadata(self, sizes: Sequence[int], copies: int) -> Waits:
         """Write metadata blocks, and wait for them."""

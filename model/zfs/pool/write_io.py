@@ -14,6 +14,7 @@ from mypy_extensions import i64
 from ...core.request import Request
 from ...waits.causes import CPU, DIRTY_DATA, INTENT_LOG, POOL_READ
 from .costs import Costs
+from .dirty_data import DirtyData
 
 
 class Writer(Protocol):
@@ -22,6 +23,7 @@ class Writer(Protocol):
     block_bytes: int
     capacity: int
     costs: Costs
+    dirty: DirtyData
 
     @property
     def now(self) -> float:
@@ -38,12 +40,6 @@ class Writer(Protocol):
 
     def fetch_pointers(self, block: i64, issuer: i64, done: Callable[[], None]) -> None:
         """Read what points to a block."""
-
-    def wait_for_room(self, callback: Callable[[], None]) -> bool:
-        """Whether dirty data are at their limit; then it calls back later."""
-
-    def tx_delay(self, began: float) -> float:
-        """Until when (s) a transaction that began then is delayed."""
 
     def at(self, time: float, then: Callable[[], None]) -> None:
         """Go on at a time (s)."""
@@ -92,9 +88,10 @@ class WriteIo:
             if not self._ready(block):
                 return
             if not self._delayed:
-                if dataset.wait_for_room(self.advance):
+                if dataset.dirty.full:
+                    dataset.dirty.when_room(self.advance)
                     return
-                until = dataset.tx_delay(self._began)
+                until = dataset.dirty.delayed_until(self._began, dataset.now)
                 self._delayed = True
                 if until > self._began and until > dataset.now:
                     dataset.at(until, self.advance)
@@ -104,7 +101,7 @@ class WriteIo:
             self._began = dataset.now
             self._block = block + 1
         costs, request = dataset.costs, self._request
-        dataset.after(costs.call_s + float(request.size) * costs.copy_s_per_byte, self._copied)
+        dataset.after(costs.copy_s(request.size), self._copied)
 
     def _ready(self, block: i64) -> bool:
         """Whether what the write needs is in memory; if not, it is read, and the write goes on afterwards."""

@@ -102,3 +102,21 @@ def test_losses_that_a_pool_survives(vdevs: str, fewest: int) -> None:
     assert facts.survives_any == fewest
     assert facts.usable_bytes == spec.pool_capacity("tank").usable
     assert [part.name for part in top_parts(spec)] == ["tank"]
+
+
+def test_checksums_limit_a_fast_pool() -> None:
+    """SHA-256 of reads by one thread of two cores, and by six of eight; fletcher4 is faster than the flash."""
+    rates = {}
+    for cores, checksum in ((2, "sha256"), (8, "sha256"), (2, "fletcher4"), (8, "fletcher4")):
+        dataset = f"{{volume: 1GiB, volblocksize: 128KiB, primarycache: metadata, checksum: {checksum}}}"
+        text = f"""
+machine: {{model: server, cpu: {{cores: {cores}}}, drives: {{model: Samsung-PM9A3-3840GB, count: 2}}}}
+kernel: linux-6.1
+pools: {{tank: {{vdevs: stripe disk0 disk1, datasets: {{vm: {dataset}}}}}}}
+workload: {{kind: load, block_size: 128KiB, depth: 32, warm_up: 10ms, duration: 50ms}}
+"""
+        rates[cores, checksum] = simulate(document_from(text).spec()).rate
+    assert rates[2, "sha256"] == pytest.approx(313 << 20, rel=0.1)
+    assert rates[8, "sha256"] == pytest.approx(6 * rates[2, "sha256"], rel=0.1)
+    assert rates[2, "fletcher4"] > 8 * rates[2, "sha256"]
+    assert rates[8, "fletcher4"] < 1.5 * rates[2, "fletcher4"]
