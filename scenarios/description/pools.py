@@ -264,6 +264,11 @@ class PoolSpec(Spec):
         placed = self._placed()
         return any(placed.vdevs[number].parity for number in placed.of_role(NORMAL))
 
+    @property
+    def caches(self) -> tuple[str, ...]:
+        """The devices of the L2ARC."""
+        return tuple(member for vdev in self.vdevs if vdev.use == "cache" for member in vdev.members)
+
     def map(self) -> PoolMap:
         """Where blocks lie: those of members that are rebuilt onto distributed spares are there."""
         placed = self._placed()

@@ -266,6 +266,15 @@ class ZfsParameters(Spec):
     zfetch_min_distance: Size = 4 << 20
     zfetch_max_distance: PositiveSize = 64 << 20
     """Bytes that a stream is read ahead at first and at most."""
+    l2arc_write_max: PositiveSize = 32 << 20
+    l2arc_write_boost: Size = 32 << 20
+    """Bytes that a cache device is fed at once, and as many more while the ARC is not full."""
+    l2arc_headroom: int = Field(default=8, ge=1)
+    l2arc_headroom_boost: int = Field(default=200, ge=100)
+    """How far from the ends of the ARC's lists blocks to feed are looked for, in `l2arc_write_max` and in percent."""
+    l2arc_feed_secs: int = Field(default=1, ge=1)
+    l2arc_feed_min_ms: int = Field(default=200, ge=1)
+    """Seconds between feeds, and milliseconds after one of more than half of the most."""
     zfs_vdev_max_active: int = Field(default=1000, ge=1)
     zfs_vdev_sync_read_min_active: int = Field(default=10, ge=1)
     zfs_vdev_sync_read_max_active: int = Field(default=10, ge=1)

@@ -591,6 +591,7 @@ class Assembly:
             plan.datasets,
             plan.lost,
             plan.rebuilding,
+            [self.devices[cache] for cache in plan.caches],
         )
         if plan.scan is not None:
             from ...model.zfs.scan.begin import begin_scan

@@ -42,6 +42,8 @@ class PoolPlan:
         Those of the lost members that take writes.
     scan
         What goes over its blocks; None: nothing.
+    caches
+        Its cache devices.
     """
 
     name: str
@@ -53,6 +55,7 @@ class PoolPlan:
     datasets: tuple[DatasetSettings, ...]
     rebuilding: frozenset[int] = frozenset()
     scan: ScanPlan | None = None
+    caches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,8 @@ def pool_parts(
     if device == name or name not in made:
         made.add(name)
         pool = scenario.pools[name]
-        leaves = pool.leaves()
-        for member in leaves:
+        leaves, caches = pool.leaves(), pool.caches
+        for member in (*leaves, *caches):
             yield from below(member)
         yield PoolPlan(
             name,
@@ -126,6 +129,7 @@ def pool_parts(
             ),
             frozenset(number for number, member in enumerate(leaves) if member in pool.rebuilding),
             _scan(scenario, pool),
+            caches,
         )
     if device != name:
         yield DatasetPlan(device, name)
@@ -168,7 +172,7 @@ def dataset_settings(name: str, size: int, spec: DatasetSpec, rules: LogRules) -
 
 def pool_settings(scenario: ScenarioSpec, pool: PoolSpec) -> PoolSettings:
     """Module parameters, and the memory that they depend on."""
-    from ...model.zfs.arc.settings import PrefetchSettings
+    from ...model.zfs.arc.settings import FeedSettings, PrefetchSettings
     from ...model.zfs.pool.settings import DirtySettings, PoolSettings, QueueSettings
 
     given = scenario.zfs_parameters.model_dump()
@@ -187,5 +191,13 @@ def pool_settings(scenario: ScenarioSpec, pool: PoolSpec) -> PoolSettings:
             min_distance=given["zfetch_min_distance"],
             max_distance=given["zfetch_max_distance"],
             disabled=given["zfs_prefetch_disable"],
+        ),
+        feed=FeedSettings(
+            given["l2arc_write_max"],
+            given["l2arc_write_boost"],
+            given["l2arc_headroom"],
+            given["l2arc_headroom_boost"],
+            float(given["l2arc_feed_secs"]),
+            given["l2arc_feed_min_ms"] / 1000,
         ),
     )

@@ -41,18 +41,23 @@ class Arc:
         How they share the size.
     dirty
         Bytes of blocks that are not yet written; they cannot be evicted.
+    settled
+        Blocks from before the run; None if there are none.
+    warm
+        Whether it has evicted anything.
     hits, misses
         Accesses that found a block, and those that did not.
     """
 
-    __slots__ = ("_buffers", "_cached", "_settled", "balance", "dirty", "hits", "lists", "misses", "target")
+    __slots__ = ("_buffers", "_cached", "balance", "dirty", "hits", "lists", "misses", "settled", "target", "warm")
 
     def __init__(self, target: i64) -> None:
         self.target = target
         self.lists = [BufferList() for _ in range(LISTS)]
         self._buffers: dict[int, Buffer] = {}
         self._cached: i64 = 0
-        self._settled: Settled | None = None
+        self.settled: Settled | None = None
+        self.warm = False
         self.balance = Balance()
         self.dirty: i64 = 0
         self.hits: i64 = 0
@@ -69,7 +74,8 @@ class Arc:
 
     def settle(self, settled: Settled, balance: Balance) -> None:
         """Hold blocks from before the run, and share the size as that has left it."""
-        self._settled = settled
+        self.settled = settled
+        self.warm = True
         self._cached += settled.held + settled.held * HEADER_BYTES // settled.mean_size
         self.balance = balance
 
@@ -79,7 +85,7 @@ class Arc:
         if buffer is not None:
             return buffer.place
         block = key & (2 * INDIRECT - 1)
-        return -1 if self._settled is None or block >= INDIRECT else self._settled.place(key >> KEY_SHIFT, block)
+        return -1 if self.settled is None or block >= INDIRECT else self.settled.place(key >> KEY_SHIFT, block)
 
     def holds(self, key: i64) -> bool:
         """Whether a block is cached, without using it."""
@@ -89,7 +95,7 @@ class Arc:
     def _found(self, key: i64) -> Buffer | None:
         """A block that one of the lists knows."""
         buffer = self._buffers.get(key)
-        settled = self._settled
+        settled = self.settled
         if buffer is not None or settled is None:
             return buffer
         block = key & (2 * INDIRECT - 1)
@@ -125,11 +131,16 @@ class Arc:
         held.push(buffer)
         return True
 
-    def add(self, key: i64, size: i64, metadata: bool, now: float, prefetched: bool = False) -> None:
-        """Keep a block that was read or written `now` (s); one that is cached already has new data."""
+    def add(
+        self, key: i64, size: i64, metadata: bool, now: float, prefetched: bool = False, frequent: bool = False
+    ) -> None:
+        """Keep a block that was read or written `now` (s); one that is cached already has new data.
+
+        With `frequent` it comes from the second level, and counts as used frequently.
+        """
         buffer = self._found(key)
         if buffer is None:
-            buffer = Buffer(key, size, MRU + metadata, now, prefetched)
+            buffer = Buffer(key, size, (MFU if frequent else MRU) + metadata, now, prefetched)
             self._buffers[key] = buffer
         else:
             place = buffer.place
@@ -162,6 +173,7 @@ class Arc:
     def _evict(self, now: float) -> None:
         """Evict down to the target (arc_evict)."""
         lists, balance = self.lists, self.balance
+        self.warm = True
         balance.adapt(lists)
         data = lists[MRU].size + lists[MFU].size
         metadata = lists[MRU + 1].size + lists[MFU + 1].size
@@ -178,8 +190,8 @@ class Arc:
         for place in range(GHOST):
             others = sum([lists[other].size for other in range(GHOST) if other != place])
             ghost = lists[GHOST + place]
-            if self._settled is not None and ghost.size > others // 2:
-                self._settled.forget(GHOST + place, ghost.size - others // 2)
+            if self.settled is not None and ghost.size > others // 2:
+                self.settled.forget(GHOST + place, ghost.size - others // 2)
             while ghost.size > others // 2:
                 oldest = ghost.ends.newer
                 ghost.drop(oldest)
@@ -189,9 +201,9 @@ class Arc:
         """Evict `size` bytes from a list, oldest first; returns what it got (bytes)."""
         held, ghost = self.lists[place], self.lists[GHOST + place]
         got: i64 = 0
-        if self._settled is not None and size > 0:
-            got = self._settled.evict(place, size)
-            self._cached -= got + got * HEADER_BYTES // self._settled.mean_size
+        if self.settled is not None and size > 0:
+            got = self.settled.evict(place, size)
+            self._cached -= got + got * HEADER_BYTES // self.settled.mean_size
         buffer = held.ends.newer
         while got < size and buffer is not held.ends:
             following = buffer.newer

@@ -7,6 +7,7 @@ Source: C. Waldspurger et al., "Cache Modeling and Optimization using Miniature 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from .buffers import GHOST, MFU, MRU
 from .cache import HEADER_BYTES, Arc
+from .second_level import SecondLevel
 from .settled import Settled, SettledFile, Shares
 from .visits import SequentialVisits, VisitedFile
 
@@ -28,7 +30,7 @@ _PAUSE_S = 1.0
 """Time between two visits: no two of them count as one."""
 
 
-def settle(arc: Arc, files: Sequence[VisitedFile]) -> None:
+def settle(arc: Arc, files: Sequence[VisitedFile], second: SecondLevel | None = None) -> None:
     """Let an ARC hold what the loads on some volumes and files leave in it in the long run.
 
     Parameters
@@ -37,6 +39,8 @@ def settle(arc: Arc, files: Sequence[VisitedFile]) -> None:
         It may hold metadata already.
     files
         Those whose data are cached.
+    second
+        The second level, if there is one.
     """
     whole = sum(file.blocks for file in files)
     if not whole:
@@ -46,8 +50,9 @@ def settle(arc: Arc, files: Sequence[VisitedFile]) -> None:
     samples = [_Sample(file, stride, random, number << 32) for number, file in enumerate(files)]
     held = sum(arc.lists[place].size for place in range(GHOST))
     small = Arc(int(arc.target) - int(held))
-    _run(small, samples, random)
-    sizes, count = [0, 0, 0, 0], 0.0
+    below = _Below(0 if second is None else second.capacity + int(small.target))
+    _run(small, below, samples, random)
+    sizes, count, spilled = [0, 0, 0, 0], 0.0, 0
     settled: dict[int, SettledFile] = {}
     for sample in samples:
         places = sample.places(small)
@@ -55,7 +60,11 @@ def settle(arc: Arc, files: Sequence[VisitedFile]) -> None:
             blocks = float((places == place).sum()) * sample.stride
             sizes[number] += int(blocks * sample.file.psize)
             count += blocks
-        settled[sample.file.number] = SettledFile(sample.file, sample.shares(places))
+        below_shares = sample.below(below)
+        spilled += int((below_shares & ((places < 0) | (places >= GHOST))).sum() * sample.stride * sample.file.psize)
+        settled[sample.file.number] = SettledFile(sample.file, sample.shares(places, below_shares))
+    if second is not None:
+        second.settle(min(spilled, second.capacity))
     arc.settle(Settled(arc.lists, settled, sizes, int(sum(sizes) / max(1.0, count))), small.balance)
 
 
@@ -93,8 +102,12 @@ class _Sample:
         """The list of each block."""
         return np.array([arc.place(self.base + number) for number in range(len(self.blocks))])
 
-    def shares(self, places: NDArray[np.int64]) -> dict[int, Shares]:
-        """How likely blocks of each kind are where."""
+    def below(self, below: _Below) -> NDArray[np.bool_]:
+        """Which blocks the second level holds."""
+        return np.array([self.base + number in below.blocks for number in range(len(self.blocks))])
+
+    def shares(self, places: NDArray[np.int64], below: NDArray[np.bool_]) -> dict[int, Shares]:
+        """How likely blocks of each kind are where; `below`: which of them are in the second level."""
         kinds = np.array([self.file.kind(block) for block in self.blocks.tolist()])
         found = {}
         for kind in np.unique(kinds).tolist():
@@ -103,8 +116,32 @@ class _Sample:
                 float((mine == place).mean()) for place in (MRU, MFU, GHOST + MRU, GHOST + MFU)
             )
             held, ghost = recent + frequent, recent_ghosts + frequent_ghosts
-            found[kind] = Shares(held, recent / held if held else 0.0, ghost, recent_ghosts / ghost if ghost else 0.0)
+            others = (kinds == kind) & ((places < 0) | (places >= GHOST))
+            second = float(below[others].mean()) if others.any() else 0.0
+            held_recent = recent / held if held else 0.0
+            ghost_recent = recent_ghosts / ghost if ghost else 0.0
+            found[kind] = Shares(held, held_recent, ghost, ghost_recent, second)
         return found
+
+
+class _Below:
+    """A second level: blocks in the order in which they were fed, up to so many bytes with those still above."""
+
+    def __init__(self, capacity: int) -> None:
+        self.blocks: OrderedDict[int, int] = OrderedDict()
+        self.capacity = self._left = capacity
+
+    def feed(self, key: int, size: int) -> None:
+        """A block comes into memory, from where it will be fed."""
+        if self.capacity and key not in self.blocks:
+            self.blocks[key] = size
+            self._left -= size
+            while self._left < 0:
+                self._left += self.blocks.popitem(last=False)[1]
+
+    def drop(self, key: int) -> None:
+        """A block is written anew."""
+        self._left += self.blocks.pop(key, 0)
 
 
 def _edges(values: NDArray[np.float64], ends: NDArray[np.float64]) -> list[float]:
@@ -116,12 +153,13 @@ def _edges(values: NDArray[np.float64], ends: NDArray[np.float64]) -> list[float
     return sorted(found)
 
 
-def _run(arc: Arc, samples: Sequence[_Sample], random: np.random.Generator) -> None:
+def _run(arc: Arc, below: _Below, samples: Sequence[_Sample], random: np.random.Generator) -> None:
     """Write all blocks once, as whoever made the files did, and run the loads on them."""
     now = 0.0
     for sample in samples:
         for number in range(len(sample.blocks)):
             arc.add(sample.base + number, sample.size, False, now)
+            below.feed(sample.base + number, sample.size)
             now += _PAUSE_S
     draws: list[Callable[[int], NDArray[np.int64]]] = []
     loads: list[tuple[_Sample, float, float]] = []
@@ -152,14 +190,16 @@ def _run(arc: Arc, samples: Sequence[_Sample], random: np.random.Generator) -> N
             now += _PAUSE_S
             if written < write_share:
                 arc.remove(key)
+                below.drop(key)
             elif arc.use(key, now):
                 continue
-            arc.add(key, sample.size, False, now)
+            arc.add(key, sample.size, False, now, frequent=key in below.blocks)
+            below.feed(key, sample.size)
             missed += sample.size
 
     for _ in range(_MOST_VISITS):
         run(blocks)
-        if missed > _REPLACED * float(arc.target):
+        if missed > _REPLACED * float(arc.target + below.capacity):
             break
     # Sequential jobs begin at the start of their parts, so the last pass ends here.
     for draw, weight in zip(draws, weights.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Module parameters of prefetch (zfetch_*)."""
+"""Module parameters of prefetch (zfetch_*) and of the second level (l2arc_*)."""
 
 from __future__ import annotations
 
@@ -24,3 +24,18 @@ class PrefetchSettings:
     """Seconds after which an idle stream may be replaced, and is removed (zfetch_min_sec_reap, zfetch_max_sec_reap)."""
     disabled: bool = False
     """If true, nothing is read ahead (zfs_prefetch_disable)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedSettings:
+    """Module parameters (l2arc_*); the defaults are those of OpenZFS 2.3."""
+
+    write_max: int = 32 << 20
+    write_boost: int = 32 << 20
+    """Bytes that are fed at once at most, and as many more until the ARC has evicted something."""
+    headroom: int = 8
+    headroom_boost: int = 200
+    """How far from the end of a list blocks are looked for: this number of times the bytes to feed, times percent."""
+    feed_s: float = 1.0
+    feed_min_s: float = 0.2
+    """Seconds between feeds, and the same after one that wrote more than half of what it may."""

@@ -32,13 +32,16 @@ class Shares:
         Share of the blocks that are in memory, and of those that the ghost lists know.
     held_recent, ghost_recent
         Share of these that belong to the recently used ones.
+    second
+        Share of the others that the second level holds.
     """
 
-    __slots__ = ("ghost", "ghost_recent", "held", "held_recent")
+    __slots__ = ("ghost", "ghost_recent", "held", "held_recent", "second")
 
-    def __init__(self, held: float, held_recent: float, ghost: float, ghost_recent: float) -> None:
+    def __init__(self, held: float, held_recent: float, ghost: float, ghost_recent: float, second: float = 0.0) -> None:
         self.held, self.held_recent = held, held_recent
         self.ghost, self.ghost_recent = ghost, ghost_recent
+        self.second = second
 
 
 class SettledFile:
@@ -92,6 +95,11 @@ class SettledFile:
         if age < shares.ghost:
             return MRU if uniform(block, 99) < shares.ghost_recent else MFU, 1.0 + age / shares.ghost
         return MRU, 2.0
+
+    def second(self, block: i64, left: float) -> bool:
+        """Whether the second level holds a block, when `left` (0 to 1) is left of what it held at the beginning."""
+        shares = self._shares.get(self._file.kind(block))
+        return shares is not None and uniform(block, 98) < shares.second * left
 
     def _age(self, block: i64) -> float:
         """When a block was last asked for, as a share of all blocks of its kind; neighbors by one I/O of both."""
@@ -185,6 +193,15 @@ class Settled:
     def size(self, number: i64) -> i64:
         """Bytes of a block of a dataset that :meth:`take` has found."""
         return self._files[number].psize
+
+    def left(self, place: i64) -> i64:
+        """Bytes of a list that are settled."""
+        return self._left[place]
+
+    def in_second(self, number: i64, block: i64, left: float) -> bool:
+        """Whether the second level holds a block; see :meth:`SettledFile.second`."""
+        file = self._files.get(number)
+        return file is not None and file.second(block, left)
 
     def evict(self, place: i64, size: i64) -> i64:
         """Move the oldest blocks of MRU or MFU, up to `size` bytes, to its ghosts; returns their bytes."""

@@ -7,6 +7,7 @@ from typing import Final
 
 from ..arc.buffers import INDIRECT, KEY_SHIFT
 from ..arc.cache import Arc
+from ..arc.second_level import SecondLevel
 from ..arc.visits import RandomVisits, SequentialVisits, VisitedFile
 from ..records.metadata import POINTERS
 from .dataset import Dataset
@@ -31,6 +32,7 @@ def settle_loads(
     datasets: Mapping[str, Dataset],
     random: Mapping[str, Sequence[RandomVisits]],
     sequential: Mapping[str, Sequence[SequentialVisits]],
+    second: SecondLevel | None = None,
 ) -> None:
     """Let the ARC hold what loads on volumes and files, by their names, leave in it in the long run."""
     files = [
@@ -48,4 +50,4 @@ def settle_loads(
     if files:
         from ..arc.miniature import settle
 
-        settle(arc, files)
+        settle(arc, files, second)

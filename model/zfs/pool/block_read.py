@@ -9,6 +9,7 @@ from mypy_extensions import i64
 
 from ..allocation.allocator import Place
 from ..arc.prefetch import Stream
+from .cache_devices import CacheDevices
 from .costs import Costs
 from .member_io import ASYNC_READ, SYNC_READ, MemberIo
 from .members import Members
@@ -21,6 +22,7 @@ class Reader(Protocol):
     costs: Costs
     members: Members
     threads: TaskQueue
+    caches: CacheDevices | None
 
     def places_of(self, key: i64) -> list[Place]:
         """Where a block is, by its key."""
@@ -50,11 +52,13 @@ class BlockRead:
 
     Attributes
     ----------
+    cached
+        Whether a cache device holds it.
     waiters
         Called when the block is in memory.
     """
 
-    __slots__ = ("_dataset", "_ios", "_issuer", "_left", "_lost", "_priority", "key", "stream", "waiters")
+    __slots__ = ("_dataset", "_ios", "_issuer", "_left", "_lost", "_priority", "cached", "key", "stream", "waiters")
 
     def __init__(self, dataset: Reader, key: i64, priority: i64, issuer: i64, stream: Stream | None) -> None:
         self._dataset = dataset
@@ -63,6 +67,7 @@ class BlockRead:
         self._issuer = issuer
         self._left: i64 = 0
         self._lost = 0
+        self.cached = False
         self._ios: list[MemberIo] = []
         self.stream = stream
         self.waiters: list[Callable[[], None]] = []
@@ -70,6 +75,12 @@ class BlockRead:
     def issue(self) -> None:
         """Read it: what points to it is in memory."""
         dataset = self._dataset
+        caches = dataset.caches
+        if caches is not None and self._priority == SYNC_READ:
+            self._left = 1
+            self.cached = caches.read(self.key, dataset.size_of(self.key), self._issuer, self._part)
+            if self.cached:
+                return
         places = dataset.places_of(self.key)
         self._left = len(places)
         for place in places:

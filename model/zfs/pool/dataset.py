@@ -28,6 +28,7 @@ from ..intent_log.records import LogRules
 from ..records.block_table import BlockTable
 from ..records.metadata import POINTER_SHIFT, POINTERS, indirect_psize
 from .block_read import BlockRead
+from .cache_devices import CacheDevices
 from .costs import Costs
 from .dirty_data import DirtyData
 from .log_writer import LogWriter
@@ -63,6 +64,8 @@ class Dataset(Device):
         The pool's parts.
     costs, threads
         CPU time, and the threads that verify what is read.
+    caches
+        The pool's cache devices, if it has some.
     rules
         What goes to the intent log how.
     issuer
@@ -76,35 +79,10 @@ class Dataset(Device):
     """
 
     __slots__ = (
-        "_allocator",
-        "_arc",
-        "_closed",
-        "_dbufs",
-        "_engine",
-        "_groups",
-        "_host",
-        "_in_place",
-        "_log",
-        "_open",
-        "_prefetch",
-        "_prefetching",
-        "_sync",
-        "_table",
-        "_touched",
-        "_under_way",
-        "base",
-        "block_bytes",
-        "blocks",
-        "caches_data",
-        "costs",
-        "dirty",
-        "indirect",
-        "log_issuer",
-        "members",
-        "read_bytes",
-        "threads",
-        "write_bytes",
-        "write_s",
+        *("_allocator", "_arc", "_closed", "_dbufs", "_engine", "_groups", "_host", "_in_place", "_log"),
+        *("_open", "_prefetch", "_prefetching", "_sync", "_table", "_touched", "_under_way"),
+        *("base", "block_bytes", "blocks", "caches", "caches_data", "costs", "dirty", "indirect", "log_issuer"),
+        *("members", "read_bytes", "threads", "write_bytes", "write_s"),
     )
 
     def __init__(
@@ -125,6 +103,7 @@ class Dataset(Device):
         groups: TransactionGroups,
         costs: Costs,
         threads: TaskQueue,
+        caches: CacheDevices | None,
         rules: LogRules,
         issuer: int,
         sync: str = "standard",
@@ -147,6 +126,7 @@ class Dataset(Device):
         self.costs = costs
         self.write_s = costs.write_s(block_bytes, table.psize, members.pool.computed_parity)
         self.threads = threads
+        self.caches = caches
         self._sync = sync
         self.caches_data = caches_data
         self._prefetch = Prefetch(prefetch, self.blocks, block_bytes)
@@ -288,7 +268,8 @@ class Dataset(Device):
                 stream.overtaken = True
         metadata = block >= INDIRECT
         if metadata or self.caches_data:
-            self._arc.add(key, self.size_of(key), metadata, now, stream is not None and not read.waiters)
+            prefetched = stream is not None and not read.waiters
+            self._arc.add(key, self.size_of(key), metadata, now, prefetched, read.cached)
         for waiter in read.waiters:
             waiter()
 
@@ -330,6 +311,8 @@ class Dataset(Device):
         if block not in self._open:
             self._open[block] = None
             self._arc.remove(self.base + block)
+            if self.caches is not None:
+                self.caches.level.drop(self.base + block)
             self._arc.dirty += self.block_bytes
             self._groups.dirtied(self, self.block_bytes)
         if self._in_place:

@@ -13,16 +13,20 @@ from ..allocation.allocator import Allocator
 from ..allocation.fill import Fill
 from ..arc.cache import Arc
 from ..arc.dbuf_cache import CACHE_SHIFT, DbufCache
+from ..arc.second_level import SecondLevel
 from ..arc.visits import RandomVisits, SequentialVisits
 from ..intent_log.records import LogRules
 from ..map.capacity import USUAL_BLOCK
+from ..map.labels import data_bytes
 from ..map.pool import LOG, NORMAL, SPECIAL, PoolMap
 from ..records.block_table import BlockTable
 from ..records.metadata import METADATA_BYTES, POINTERS, indirect_psize
 from .begin import keep_pointers, settle_loads
+from .cache_devices import CacheDevices
 from .costs import NO_COSTS, Costs
 from .dataset import Dataset
 from .dirty_data import DirtyData
+from .leaf_queue import LeafQueue
 from .members import Members
 from .settings import DatasetSettings, PoolSettings
 from .task_queue import TaskQueue
@@ -62,7 +66,7 @@ class Pool:
     """
 
     __slots__ = (
-        *("allocator", "arc", "costs", "datasets", "dirty", "fills", "groups", "members", "name", "settings"),
+        *("allocator", "arc", "caches", "costs", "datasets", "dirty", "fills", "groups", "members", "name", "settings"),
         "tables",
     )
 
@@ -78,6 +82,7 @@ class Pool:
         datasets: Sequence[DatasetSettings],
         lost: frozenset[int] = frozenset(),
         rebuilding: frozenset[int] = frozenset(),
+        caches: Sequence[Device] = (),
     ) -> None:
         self.name = name
         self.settings = settings
@@ -114,6 +119,12 @@ class Pool:
             if pool.roles[vdev] == NORMAL
             for table in [BlockTable(pool, fills, [vdev], [0] * len(sizes), USUAL_BLOCK)]
         ]
+        self.caches: CacheDevices | None = None
+        if caches:
+            rooms = [data_bytes(device.capacity) for device in caches]
+            level = SecondLevel(self.arc, rooms, settings.feed)
+            leaves = [LeafQueue(engine, device, queue, self.dirty, False) for device in caches]
+            self.caches = CacheDevices(engine, level, leaves, settings.feed, issuer)
         self.datasets: dict[str, Dataset] = {}
         for number, (each, (role, bases, pointers_role, pointer_bases)) in enumerate(
             zip(datasets, tables, strict=True)
@@ -143,6 +154,7 @@ class Pool:
                 self.groups,
                 costs if host is None else Costs.of(host.prices, settings.vectors, each.checksum, each.compressor),
                 threads,
+                self.caches,
                 each.rules or LogRules(each.block_bytes, bool(pool.of_role(LOG))),
                 issuer,
                 each.sync,
@@ -156,7 +168,8 @@ class Pool:
         self, random: Mapping[str, Sequence[RandomVisits]], sequential: Mapping[str, Sequence[SequentialVisits]]
     ) -> None:
         """Let the ARC hold what loads on volumes and files, by their names, leave in it in the long run."""
-        settle_loads(self.arc, self.datasets, random, sequential)
+        second = None if self.caches is None else self.caches.level
+        settle_loads(self.arc, self.datasets, random, sequential, second)
 
 
 def _pointer_psize(dataset: DatasetSettings) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..arc.settings import PrefetchSettings
+from ..arc.settings import FeedSettings, PrefetchSettings
 from ..intent_log.records import LogRules
 
 LARGEST_DEFAULT: Final = 4 << 30
@@ -112,7 +112,7 @@ class PoolSettings:
         If true, pointers to blocks are in the ARC when a run begins, as far as its share for metadata goes.
     vectors
         Vector instructions of the cores.
-    queue, dirty, prefetch
+    queue, dirty, prefetch, feed
         Module parameters.
     """
 
@@ -125,6 +125,7 @@ class PoolSettings:
     queue: QueueSettings = field(default_factory=QueueSettings)
     dirty: DirtySettings = field(default_factory=DirtySettings)
     prefetch: PrefetchSettings = field(default_factory=PrefetchSettings)
+    feed: FeedSettings = field(default_factory=FeedSettings)
 
     @property
     def arc_bytes(self) -> int:

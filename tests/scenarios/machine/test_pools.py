@@ -120,3 +120,19 @@ workload: {{kind: load, block_size: 128KiB, depth: 32, warm_up: 10ms, duration: 
     assert rates[8, "sha256"] == pytest.approx(6 * rates[2, "sha256"], rel=0.1)
     assert rates[2, "fletcher4"] > 8 * rates[2, "sha256"]
     assert rates[8, "fletcher4"] < 1.5 * rates[2, "fletcher4"]
+
+
+def test_a_cache_device_serves_misses() -> None:
+    """Random reads of disks whose data do not fit into memory are faster with an L2ARC that holds them."""
+    rates = {}
+    for cache in ("", " cache ssd"):
+        text = f"""
+machine:
+  memory: 4GiB
+  drives: {{disk0: {{model: WD5000AAKS}}, disk1: {{model: WD5000AAKS}}, ssd: {{model: Samsung-PM9A3-3840GB}}}}
+kernel: linux-6.1
+pools: {{tank: {{vdevs: mirror disk0 disk1{cache}, datasets: {{vm: {{volume: 40GiB}}}}}}}}
+workload: {{kind: load, targets: [tank/vm], block_size: 16KiB, depth: 8, warm_up: 0s, duration: 1s}}
+"""
+        rates[cache] = simulate(document_from(text).spec()).rate
+    assert rates[" cache ssd"] > 10 * rates[""]

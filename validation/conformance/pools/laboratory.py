@@ -111,6 +111,12 @@ def pool_named(name: str) -> PoolMap:
     return PoolMap([vdev for vdev, _ in made], [role for _, role in made])
 
 
+def caches_created(command: str) -> int:
+    """How many cache devices a command `zpool create` names."""
+    words = command.split()
+    return sum(len(each.members) for each in vdev_words(words[words.index("tank") + 1 :]) if each.use == "cache")
+
+
 def pool_created(file: str, command: str) -> PoolMap:
     """The pool of a command `zpool create`."""
     words = command.split()
@@ -141,6 +147,8 @@ class Laboratory:
         were recorded with requests of up to 128 KiB.
     rebuilding
         Members that are new.
+    caches
+        How many cache devices the pool has.
 
     Attributes
     ----------
@@ -156,10 +164,11 @@ class Laboratory:
         settings: PoolSettings | None = None,
         rotating: bool = False,
         rebuilding: frozenset[int] = frozenset(),
+        caches: int = 0,
     ) -> None:
         engine = self.engine = Engine()
         host = Host(Cpu(engine))
-        self.disks = [_Disk(engine, f"m{number}", member) for number in range(pool.members)]
+        self.disks = [_Disk(engine, f"m{number}", member) for number in range(pool.members + caches)]
         queues = [
             BlkMqQueue(
                 engine,
@@ -176,12 +185,13 @@ class Laboratory:
             None,
             "tank",
             pool,
-            queues,
+            queues[: pool.members],
             [rotating] * pool.members,
             settings or PoolSettings(memory=_MEMORY),
             datasets,
             rebuilding,
             rebuilding,
+            queues[pool.members :],
         )
 
     def io(self, data: Dataset, op: int, offset: int, size: int) -> None:

@@ -11,6 +11,8 @@ from raidsim.model.loads.locality import Hot, Places, Uniform, Zipf
 from raidsim.model.zfs.arc.buffers import GHOST, KEY_SHIFT, MFU, MRU
 from raidsim.model.zfs.arc.cache import Arc
 from raidsim.model.zfs.arc.miniature import settle
+from raidsim.model.zfs.arc.second_level import SecondLevel
+from raidsim.model.zfs.arc.settings import FeedSettings
 from raidsim.model.zfs.arc.settled import SettledFile, Shares, uniform
 from raidsim.model.zfs.arc.visits import RandomVisits, SequentialVisits, VisitedFile
 
@@ -128,3 +130,49 @@ def test_numbers_of_blocks_are_uniform() -> None:
         assert counts.min() > 1_850
         assert counts.max() < 2_150
         assert abs(np.corrcoef(numbers[1:], numbers[:-1])[0, 1]) < 0.03
+
+
+def test_the_second_level_holds_what_the_arc_has_evicted() -> None:
+    """With room for half of the file it serves half of the misses, and all with room for the whole file."""
+    for capacity, share in ((BLOCKS * BLOCK // 2, 0.5), (2 * BLOCKS * BLOCK, 1.0)):
+        arc = Arc(TARGET)
+        level = SecondLevel(arc, [capacity], FeedSettings())
+        settle(arc, [visited(Uniform())], level)
+        misses = [block for block in range(0, BLOCKS, 7) if not arc.use(BASE + block, 0.0)]
+        served = sum(level.find(BASE + block) is not None for block in misses) / len(misses)
+        assert served == pytest.approx(share, abs=0.08)
+        level.drop(BASE + misses[0])
+        assert level.find(BASE + misses[0]) is None
+
+
+def test_feeds_take_blocks_before_they_are_evicted() -> None:
+    """Up to the most at once, the oldest first, none twice, over the oldest when the device is full."""
+    arc = Arc(TARGET)
+    level = SecondLevel(arc, [128 << 20], FeedSettings(write_max=16 << 20, write_boost=0))
+    for block in range(2 * TARGET // BLOCK):
+        arc.add(BASE + block, BLOCK, False, float(block))
+    fed: list[tuple[int, int]] = []
+    for _ in range(8):
+        _, written, much = level.feed()
+        assert much
+        assert sum(size for _, size in written) == 16 << 20
+        fed += written
+    assert len(set(fed)) == len(fed) == 1024
+    held = [block for block in range(2 * TARGET // BLOCK) if level.find(BASE + block) is not None]
+    assert len(held) == 1024
+    assert held == list(range(held[0], held[0] + 1024))
+    assert arc.holds(BASE + held[0])
+    assert not arc.holds(BASE + held[0] - 1)
+    level.feed()
+    assert level.find(BASE + held[0]) is None
+    assert level.find(BASE + held[-1] + 1) is not None
+
+
+def test_prefetched_blocks_are_not_fed() -> None:
+    """What nobody has read does not go to the second level; counter-test: it does once it was read."""
+    arc = Arc(TARGET)
+    level = SecondLevel(arc, [128 << 20], FeedSettings())
+    arc.add(BASE, BLOCK, False, 0.0, prefetched=True)
+    assert level.feed()[1] == []
+    assert arc.use(BASE, 1.0)
+    assert level.feed()[1] == [(0, BLOCK)]
