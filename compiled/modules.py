@@ -26,7 +26,7 @@ FOLDERS = (
     *("memory", "network", "process", "readahead", "schedulers", "solid_state", "tasks", "waits"),
     *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),
     *("raid/read_balance", "raid/reshape", "raid/striped", "raid/stripes"),
-    *("zfs/allocation", "zfs/arc", "zfs/pool", "zfs/records", "zfs/scan"),
+    *("zfs/allocation", "zfs/arc", "zfs/cpu", "zfs/pool", "zfs/records", "zfs/scan"),
 )
 """Folders of the model, compiled but for `EXCEPTIONS`."""
 EXCEPTIONS = (
@@ -42,7 +42,7 @@ EXCEPTIONS = (
     *("raid.read_balance.gmirror_options", "raid.read_balance.options", "raid.stripes.settings"),
     "schedulers.settings",
     *("solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
-    *("zfs.arc.settings", "zfs.pool.costs", "zfs.pool.pool", "zfs.pool.rates", "zfs.pool.settings"),
+    *("zfs.arc.settings", "zfs.cpu.costs", "zfs.cpu.rates", "zfs.pool.pool", "zfs.pool.settings"),
     *("zfs.scan.begin", "zfs.scan.settings"),
 )
 ALONE = (

@@ -24,7 +24,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("model/layouts", "model/links", "model/tasks", "model/programs", "model/zfs/map", "model/zfs/arc"),
     (
         *("model/statistics", "model/disk", "model/block", "model/network", "model/programs/fio"),
-        *("model/zfs/intent_log", "model/zfs/allocation"),
+        *("model/zfs/intent_log", "model/zfs/allocation", "model/zfs/cpu"),
     ),
     (
         "model/disk/actuators",

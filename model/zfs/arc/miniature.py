@@ -125,7 +125,7 @@ class _Sample:
 
 
 class _Below:
-    """A second level: blocks in the order in which they were fed, up to so many bytes with those still above."""
+    """A second level: blocks in the order of feeding, up to a capacity that includes what is still above."""
 
     def __init__(self, capacity: int) -> None:
         self.blocks: OrderedDict[int, int] = OrderedDict()

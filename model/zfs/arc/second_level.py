@@ -71,7 +71,7 @@ class SecondLevel:
         return sum(int(ring.capacity) for ring in self._rings)
 
     def settle(self, size: int) -> None:
-        """Hold blocks of so many bytes from before the run."""
+        """Hold blocks from before the run, `size` bytes in all."""
         share = min(1.0, size / self.capacity)
         for ring in self._rings:
             ring.settled = ring.held = i64(share * float(ring.capacity))

@@ -9,11 +9,11 @@ from mypy_extensions import i64
 
 from ..allocation.allocator import Place
 from ..arc.prefetch import Stream
+from ..cpu.costs import Costs
+from ..cpu.task_queue import TaskQueue
 from .cache_devices import CacheDevices
-from .costs import Costs
 from .member_io import ASYNC_READ, SYNC_READ, MemberIo
 from .members import Members
-from .task_queue import TaskQueue
 
 
 class Reader(Protocol):

@@ -24,17 +24,17 @@ from ..arc.cache import Arc
 from ..arc.dbuf_cache import DbufCache
 from ..arc.prefetch import Prefetch, Stream
 from ..arc.settings import PrefetchSettings
+from ..cpu.costs import Costs
+from ..cpu.task_queue import TaskQueue
 from ..intent_log.records import LogRules
 from ..records.block_table import BlockTable
 from ..records.metadata import POINTER_SHIFT, POINTERS, indirect_psize
 from .block_read import BlockRead
 from .cache_devices import CacheDevices
-from .costs import Costs
 from .dirty_data import DirtyData
 from .log_writer import LogWriter
 from .member_io import ASYNC_READ, SYNC_READ
 from .members import Members
-from .task_queue import TaskQueue
 from .transaction_groups import TransactionGroups
 from .waiting import Blocks, Call
 from .write_io import WriteIo

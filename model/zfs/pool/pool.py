@@ -15,6 +15,8 @@ from ..arc.cache import Arc
 from ..arc.dbuf_cache import CACHE_SHIFT, DbufCache
 from ..arc.second_level import SecondLevel
 from ..arc.visits import RandomVisits, SequentialVisits
+from ..cpu.costs import NO_COSTS, Costs
+from ..cpu.task_queue import TaskQueue
 from ..intent_log.records import LogRules
 from ..map.capacity import USUAL_BLOCK
 from ..map.labels import data_bytes
@@ -23,13 +25,11 @@ from ..records.block_table import BlockTable
 from ..records.metadata import METADATA_BYTES, POINTERS, indirect_psize
 from .begin import keep_pointers, settle_loads
 from .cache_devices import CacheDevices
-from .costs import NO_COSTS, Costs
 from .dataset import Dataset
 from .dirty_data import DirtyData
 from .leaf_queue import LeafQueue
 from .members import Members
 from .settings import DatasetSettings, PoolSettings
-from .task_queue import TaskQueue
 from .transaction_groups import TransactionGroups
 
 

@@ -17,12 +17,12 @@ from ...core.engine import Engine
 from ...core.signal import Signal, Waits
 from ...tasks.host import Host
 from ..allocation.allocator import Allocator, Place
+from ..cpu.task_queue import TaskQueue
 from ..map.pool import NORMAL, SPECIAL
 from ..records.metadata import DATASET_STEPS, METADATA_BYTES, METADATA_COPIES, POOL_COPIES, POOL_STEPS
 from .dirty_data import DirtyData
 from .member_io import ASYNC_WRITE
 from .members import Members
-from .task_queue import TaskQueue
 
 BLOCKS_UNDER_WAY: Final = 32
 """Blocks of each vdev that are being written at once (zfs_vdev_def_queue_depth)."""

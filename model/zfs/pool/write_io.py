@@ -13,7 +13,7 @@ from mypy_extensions import i64
 
 from ...core.request import Request
 from ...waits.causes import CPU, DIRTY_DATA, INTENT_LOG, POOL_READ
-from .costs import Costs
+from ..cpu.costs import Costs
 from .dirty_data import DirtyData
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...tasks.host import Host
-from ..pool.costs import Costs
+from ..cpu.costs import Costs
 from ..pool.waiting import Call
 
 

@@ -11,9 +11,9 @@ from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.prices import FREE, NotedPrices
 from raidsim.model.zfs.arc.dbuf_cache import DbufCache
-from raidsim.model.zfs.pool.costs import NO_COSTS, Costs
-from raidsim.model.zfs.pool.rates import CHECKSUM, VECTORS
-from raidsim.model.zfs.pool.task_queue import TaskQueue
+from raidsim.model.zfs.cpu.costs import NO_COSTS, Costs
+from raidsim.model.zfs.cpu.rates import CHECKSUM, VECTORS
+from raidsim.model.zfs.cpu.task_queue import TaskQueue
 
 KIB, MIB = 1 << 10, 1 << 20
 

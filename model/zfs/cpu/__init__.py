@@ -1,0 +1,1 @@
+"""CPU time of a pool: what work costs, and the threads that do it."""
