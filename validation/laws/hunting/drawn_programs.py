@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ....model.file_system import file_system_names
-from .drawn_devices import Document, DrawnDevices
+from .drawn_devices import Document
+from .drawn_pools import DrawnPools
 
 
-class DrawnPrograms(DrawnDevices):
+class DrawnPrograms(DrawnPools):
     """One scenario while it is being drawn, with file systems and programs on them."""
 
     tree: Document
