@@ -67,11 +67,12 @@ def document(
 def _prediction(prediction: Prediction) -> dict[str, Any]:
     """All but the counts that only a picture shows, and what only calibration asks."""
     fields = {field.name: getattr(prediction, field.name) for field in dataclasses.fields(prediction)}
-    del fields["latency_bins"], fields["prices_read"]
+    del fields["latency_bins"], fields["prices_read"], fields["ssd_caches"]
+    if prediction.ssd_caches:
+        fields["ssd_caches"] = [dataclasses.asdict(each) for each in prediction.ssd_caches]
     fields["usages"] = [dataclasses.asdict(usage) for usage in prediction.usages]
     fields["rebuilds"] = _rebuilds(prediction)
     fields["wear"] = [each.document() for each in prediction.wear]
-    fields["ssd_caches"] = [dataclasses.asdict(each) for each in prediction.ssd_caches]
     fields["drives"] = [dataclasses.asdict(each) for each in prediction.drives]
     fields["estimates"] = {name: _estimate(each) for name, each in prediction.estimates.items()}
     fields["phases"] = {name: _prediction(each) for name, each in prediction.phases.items()}
