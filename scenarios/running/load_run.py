@@ -190,6 +190,7 @@ def until_known(
         longest=workload.duration,
         restart=restart,
         stores=slow.look,
+        turns=slow.turns,
         servers=len(machine.disks),
         least_ios=slow.filling_ios,
         stops_saturated=stops_saturated,

@@ -19,6 +19,7 @@ be seen, because writes of a parity array take longer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -44,6 +45,7 @@ _SETTLING_SHARE = 0.5
 MOST_IOS = 4_000_000
 """I/Os of all loads together after which a run ends that has not become known as well as it should: a minute or less of
 a machine's time."""
+_TURNS = 2
 _LEVEL_CHANGE = 0.02
 """A store that changes by less than this share of what it holds is full, or as full as it gets."""
 _LONGEST_BACKLOG = 1 << 16
@@ -72,6 +74,9 @@ class SteadyState:
         Called when the measurement begins, once or several times: other statistics begin anew.
     stores
         How full slow stores are, if there are any.
+    turns
+        How often what is collected and written by turns has been written: nothing is settled before the first, and
+        known before two more.
     servers
         Queues that the I/Os spread over.
     least_ios
@@ -108,6 +113,7 @@ class SteadyState:
         longest: float,
         restart: Callable[[], None] | None = None,
         stores: Callable[[], Stores] | None = None,
+        turns: Callable[[], float] = lambda: math.inf,
         servers: int = 1,
         least_ios: int = 0,
         stops_saturated: bool = False,
@@ -118,6 +124,8 @@ class SteadyState:
         self._end = warm_up + longest
         self._latest = warm_up + _SETTLING_SHARE * longest
         self._restart = restart
+        self._turns = turns
+        self._known_turns: float = _TURNS
         self._servers = servers
         self.windows = LoadWindows(engine, loads, stores)
         self.all_windows = (self.windows, *(LoadWindows(engine, each) for each in others))
@@ -177,7 +185,7 @@ class SteadyState:
             if self._stops:
                 return
             half = self.windows.count // 2
-            if not self._fills(half) and not self._drifts(half) and not self._begins_late():
+            if self._turns() and not (self._fills(half) or self._drifts(half) or self._begins_late()):
                 self.settled = True
                 engine.run_to(min(self._latest, engine.now + self._replaced_s(half)))
                 return
@@ -211,6 +219,7 @@ class SteadyState:
 
     def _begin(self) -> None:
         length, restart = self._window(), self._restart
+        self._known_turns = self._turns() + _TURNS
         completed = [windows.completed for windows in self.all_windows]
         for each, done in zip(self._each, completed, strict=True):
             each.windows.begin(length, restart, done)
@@ -264,7 +273,8 @@ class SteadyState:
                 done = 0.0
         self._share = max(self._share, min(0.99, done))
         memory_s = max([self._replaced_s(0), *(each.memory_s(self._servers) for each in self._each)])
-        return self.settled and self.windows.span >= memory_s and all(each.is_precise for each in self._each)
+        lasts = self.windows.span >= memory_s and self._turns() >= self._known_turns
+        return self.settled and lasts and all(each.is_precise for each in self._each)
 
     def _replaced_s(self, first: int) -> float:
         """How long the loads take to write as much as write-back caches hold (s), by the windows from `first` on.

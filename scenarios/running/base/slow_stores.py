@@ -4,6 +4,7 @@ write-intent bitmaps.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,14 +34,16 @@ class Stores(NamedTuple):
     Attributes
     ----------
     drives, controllers
-        Writes that are done for whoever sent them and wait in the buffers of drives, in the caches of controllers and
-        in the memory of pools.
+        Writes that are done for whoever sent them and wait in the buffers of drives, and in the caches of controllers.
     read_caches
         What controllers keep of what was read.
     flash_buffers
         Writes that wait in the buffers of solid-state drives which the load found as it would leave them.
     bitmap_bits
         Bits that are set in the write-intent bitmaps of arrays (their number).
+    pools
+        Dirty data of pools and the most that they may have. Each transaction group empties them, and what matters is
+        whether they fill, group by group, as a share of that limit.
     """
 
     drives: float = 0.0
@@ -48,6 +51,7 @@ class Stores(NamedTuple):
     read_caches: float = 0.0
     flash_buffers: float = 0.0
     bitmap_bits: float = 0.0
+    pools: float = 0.0
 
 
 class SlowStores:
@@ -68,6 +72,7 @@ class SlowStores:
             from .settled_pools import settle_pools
 
             settle_pools(machine, workloads)
+        self._pools = list(machine.pools.values()) if any(each.read_share < 1.0 for each in workloads) else []
         self._ssds = [disk for disk in machine.disks.values() if is_solid_state(disk)]
         writes = any(each.read_share < 1.0 for each in workloads)
         self._standing: list[SolidState] = []
@@ -87,6 +92,10 @@ class SlowStores:
         """
         drives = [disk for disk in self._ssds if disk not in self._standing]
         return sum(_filling_ios(each, drives) for each in self._workloads)
+
+    def turns(self) -> float:
+        """How many transaction groups each pool that is written has on its members; infinite without any."""
+        return min([float(pool.groups.synced) for pool in self._pools], default=math.inf)
 
     def stand(self, longest: float) -> None:
         """Look at what the first I/Os ask of drives and arrays, and go on as if that had been so for long.
@@ -125,14 +134,14 @@ class SlowStores:
         buffers = sum(_held(disk) for disk in self._standing)
         controllers = machine.controllers.values()
         dirty = sum(controller.dirty_bytes for controller in controllers)
-        dirty += sum(pool.dirty.total for pool in machine.pools.values())
+        pools = float(sum(int(pool.dirty.total + pool.dirty.limit) for pool in machine.pools.values()))
         kept = sum(
             controller.read_cache_bytes
             for controller in controllers
             if controller.read_hits > _HITS * max(1, controller.reads)
         )
         bits = sum(bitmap.bits_set for bitmap in self._bitmaps)
-        return Stores(drives, dirty, kept, buffers, bits)
+        return Stores(drives, dirty, kept, buffers, bits, pools)
 
 
 def _held(drive: Drive) -> int:
