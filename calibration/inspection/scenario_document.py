@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model.drives.catalogue import drive
 from ...model.kernels import kernel
-from ...model.layouts import LEVELS
+from ...model.layouts import LEVELS, levels_where
 from ...model.raid.read_balance import READ_BALANCE
 from ...scenarios.description.arrays import NONE
 from .chosen import Chosen, Selection
@@ -273,7 +273,9 @@ class _Scenario:
         came: dict[str, Any] = {"members": old}
         if old == members and level == "raid6":
             came = {"level": "raid5", "members": members - 1}
-        elif not 1 < old < members or level not in ("raid4", "raid5", "raid6", "raid10"):
+        elif not 1 < old < members or level not in levels_where(
+            lambda each: each.md and each.is_redundant and each.has_chunk
+        ):
             self.notes.append(f"{found.name}: nothing tells from what it is being reshaped ({action.where}); left out")
             return
         state = {"reshaping": {"from": came, "at": f"{100 * share:.3g}%"}}
