@@ -44,6 +44,8 @@ PAGE_CACHE: Final = 32
 POOL_READ: Final = 33
 DIRTY_DATA: Final = 34
 INTENT_LOG: Final = 35
+CACHED_BLOCK: Final = 36
+CACHE_METADATA: Final = 37
 
 CAUSES: Final = (
     "CPU",
@@ -82,5 +84,7 @@ CAUSES: Final = (
     "reads of the pool",
     "dirty data of the pool",
     "intent log",
+    "cached block",
+    "metadata of a cache",
 )
 """The causes in words, by number; the glossary says what each is."""

@@ -20,6 +20,7 @@ from ...core.engine import Engine
 from ...core.join import Join, Parts
 from ...core.request import ASYNC, DAEMON_ISSUER, READ, WRITE, WRITE_THROUGH, Completion, Request
 from ...tasks.host import Host
+from ...waits.causes import CACHED_BLOCK, JOURNAL
 from ..device import CACHE, ORIGIN, CacheDevice
 from ..levels import NONE
 from ..settings import BcacheSettings
@@ -214,26 +215,37 @@ class Bcache(CacheDevice):
         # The journal of a write that has to last goes out with data that pass by, else behind them.
         lasts = request.sync == WRITE_THROUGH
         join = Parts(1 + lasts, request)
-        at = DATA_OFFSET + request.offset
+        at, issuer, sync, trail = DATA_OFFSET + request.offset, request.issuer, request.sync, request.trail
+
+        def journaled() -> None:
+            request.mark(JOURNAL, self._engine._now)
+            join.done(request)
+
         if back:
 
             def inserted() -> None:
+                request.mark(CACHED_BLOCK, self._engine._now)
                 join.done(request)
                 if lasts:
-                    self.journal.sync(lambda: join.done(request))
+                    self.journal.sync(journaled)
 
-            self._insert(first, last - first, True, request.issuer, inserted)
+            self._insert(first, last - first, True, issuer, inserted)
         elif passes:
             for number in range(first, last):
                 buckets.forget(number)
             self.journal.add(1)
             if lasts:
-                self.journal.sync(lambda: join.done(request))
-            self._below(ORIGIN, Request(WRITE, at, request.size, join, request.issuer, request.sync))
+                self.journal.sync(journaled)
+            self._below(ORIGIN, Request(WRITE, at, request.size, join, issuer, sync, trail=trail))
         else:
             both = Parts(2, request)
-            self._below(ORIGIN, Request(WRITE, at, request.size, both, request.issuer, request.sync))
-            self._insert(first, last - first, False, request.issuer, lambda: both.done(request))
+
+            def cached() -> None:
+                request.mark(CACHED_BLOCK, self._engine._now)
+                both.done(request)
+
+            self._below(ORIGIN, Request(WRITE, at, request.size, both, issuer, sync, trail=trail))
+            self._insert(first, last - first, False, issuer, cached)
 
     def _dirty_share(self) -> float:
         return len(self.buckets.dirty) * self._block / (self.buckets.count * self._settings.bucket_bytes)

@@ -18,9 +18,10 @@ from typing import Any, Final
 from ...block.kernel_thread import compute
 from ...core.device import Device, flush_all
 from ...core.engine import Engine
-from ...core.join import Join
+from ...core.join import Parts
 from ...core.request import READ, WRITE, Call, Request
 from ...tasks.host import Host
+from ...waits.causes import CACHED_BLOCK
 from ..copier import Copier
 from ..device import CACHE, ORIGIN, CacheDevice
 from ..levels import LEVELS, NONE
@@ -172,11 +173,12 @@ class DmCache(CacheDevice):
             return
         at = place * self._settings.block_bytes + request.offset % self._settings.block_bytes
         if op != READ and mode == "writethrough" and not policy.dirty[place]:
-            both = Join(2, lambda: self._end_both(request))
             self._hold(block)
             self._on_origin += 1
-            self._below(ORIGIN, Request(WRITE, request.offset, request.size, both, request.issuer, request.sync))
-            self._below(CACHE, Request(WRITE, at, request.size, both, request.issuer, request.sync))
+            size, issuer, sync, trail = request.size, request.issuer, request.sync, request.trail
+            both = Parts(2, Request(WRITE, at, size, self._origin_ended, issuer, sync, request, trail))
+            self._below(ORIGIN, Request(WRITE, request.offset, size, both, issuer, sync, trail=trail))
+            self._below(CACHE, Request(WRITE, at, size, both, issuer, sync, trail=trail))
             return
         if op != READ:
             policy.set_dirty(place, True)
@@ -199,10 +201,6 @@ class DmCache(CacheDevice):
     def _end_on_origin(self, below: Request) -> None:
         self._leaves_origin()
         self._end(below)
-
-    def _end_both(self, request: Request) -> None:
-        self._leaves_origin()
-        self._finish(request)
 
     def _leaves_origin(self) -> None:
         self._on_origin -= 1
@@ -299,6 +297,7 @@ class DmCache(CacheDevice):
             if move.overwrite is self._ticking:
                 self._ticking = None
                 policy.tick(self._engine._now)
+            move.overwrite.mark(CACHED_BLOCK, self._engine._now)
             move.overwrite.complete()
         self._release(work.block, move)
         self._wake()
@@ -307,7 +306,9 @@ class DmCache(CacheDevice):
         """Let what has waited for a block go on."""
         del self._moves[block]
         while move.waiting:
-            self._map(move.waiting.popleft())
+            request = move.waiting.popleft()
+            request.mark(CACHED_BLOCK, self._engine._now)
+            self._map(request)
 
     def _drop(self, block: int, place: int, request: Request) -> None:
         """Take a block that is written out of the cache (passthrough)."""

@@ -22,6 +22,7 @@ from ...core.engine import Engine
 from ...core.join import Parts
 from ...core.request import READ, WRITE, Call, Request
 from ...tasks.host import Host
+from ...waits.causes import CACHE_METADATA
 from ..copier import Copier
 from ..device import CACHE, ORIGIN, CacheDevice
 from ..levels import NONE
@@ -140,11 +141,15 @@ class Writecache(CacheDevice):
 
     def _map(self, request: Request) -> None:
         if self.lock.held:
-            self.lock.take(lambda: self._map(request))
+            self.lock.take(lambda: self._go_on(request))
         elif request.op == READ:
             self._map_read(request)
         else:
             self._map_write(request)
+
+    def _go_on(self, request: Request) -> None:
+        request.mark(CACHE_METADATA, self._engine._now)
+        self._map(request)
 
     def _map_read(self, request: Request) -> None:
         """Read each cached block from the cache, and what lies between from the origin."""
@@ -169,7 +174,9 @@ class Writecache(CacheDevice):
                 self._below(ORIGIN, Request(READ, begin, size, join, request.issuer, request.sync, trail=request.trail))
             else:
                 at = self._data + place * length + begin - block * length
-                self._to_cache(Request(READ, at, size, self._read_ended, request.issuer, request.sync, join))
+                self._to_cache(
+                    Request(READ, at, size, self._read_ended, request.issuer, request.sync, join, request.trail)
+                )
 
     def _to_cache(self, below: Request) -> None:
         self.lock.begin(below.op)
@@ -241,10 +248,10 @@ class Writecache(CacheDevice):
             size = min(end, (block + count) * length) - begin
             if place == NONE:
                 self._origin_writes += 1
-                self._below(ORIGIN, Request(WRITE, begin, size, self._origin_ended, issuer, sync, join))
+                self._below(ORIGIN, Request(WRITE, begin, size, self._origin_ended, issuer, sync, join, request.trail))
             else:
                 at = self._data + place * length + begin - block * length
-                self._to_cache(Request(WRITE, at, size, self._write_ended, issuer, sync, join))
+                self._to_cache(Request(WRITE, at, size, self._write_ended, issuer, sync, join, request.trail))
 
     def _end_on_origin(self, below: Request) -> None:
         self._leaves_origin()

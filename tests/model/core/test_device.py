@@ -24,6 +24,7 @@ from raidsim.model.crypt.dm_crypt import CryptPipeline, CryptSettings
 from raidsim.model.memory.partition import Partition, Slice
 from raidsim.model.raid.base.io_limit import BioSplit
 from raidsim.model.raid.base.locks import LockedArray
+from raidsim.model.raid.reshape.member import ReshapedMember
 from raidsim.model.raid.resync.spares import MemberSlot
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
@@ -111,6 +112,7 @@ def made(below: Device) -> dict[type[Wrapper], Wrapper]:
         HardwareQueues: HardwareQueues(engine, host, below, depth=1, hardware_queues=1),
         LockedArray: LockedArray(engine, host, below, [], []),
         FaultyDrive: FaultyDrive(engine, below),
+        ReshapedMember: ReshapedMember(below, MIB, 64 * 1024),
     }
 
 
@@ -121,6 +123,7 @@ ON_ITS_OWN: dict[type[Wrapper], dict[str, str]] = {
     Slice: {"capacity": "it is a part of the device", "submit": "its requests keep their offsets"},
     MemberSlot: {"submit": "it remembers what is under way"},
     BioSplit: {},
+    ReshapedMember: {"submit": "what lies behind the new data goes to another place"},
     BlockFile: {},
     LockedArray: {"submit": "the thread has its locks first"},
     FaultyDrive: dict.fromkeys(("submit", "flush"), "a slow drive serves one at a time"),

@@ -22,7 +22,7 @@ def test_what_each_group_empties_is_settled() -> None:
     """A group each 5 s is no trend, so a run on a slow pool ends; before the first group reads are a third faster."""
     found = predicted("block_size: 16KiB, read_share: 70%, depth: 32, independent: true")
     assert found.settled
-    assert 10.0 < found.measured_s < 120.0
+    assert 10.0 < found.measured_s < 300.0
     assert found.rate < 42e6
 
 

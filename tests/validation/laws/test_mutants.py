@@ -25,7 +25,6 @@ from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.timeline import Timeline
 from raidsim.model.statistics import usage
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.zfs.pool.dataset import Dataset
 from raidsim.model.zfs.pool.dirty_data import DirtyData
 from raidsim.scenarios.traces.replay import replay
 from raidsim.validation.laws import utilization
@@ -263,15 +262,6 @@ def a_full_pool_forgets_a_writer(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(DirtyData, "when_room", later)
 
 
-def a_read_of_a_pool_without_a_name(patch: pytest.MonkeyPatch) -> None:
-    """What a read of a pool waits for is not noted."""
-
-    def unnamed(self: Dataset, request: Request) -> None:
-        self.after(self.costs.copy_s(request.size), request.complete)
-
-    patch.setattr(Dataset, "_copied", unnamed)
-
-
 POOLED: dict[str, Any] = {
     **BARE,
     **CLOSED,
@@ -306,7 +296,6 @@ MUTANTS = {
         Mutant("fewer-reads", one_barrier_for_a_mirror, SATA, {**CHECKED, **OPEN, **READS, **RANDOM}),
         Mutant("block-step", large_reads_stall, fields={**BARE, **CLOSED, **READS, "workload.block_size": "128KiB"}),
         Mutant("endings", a_full_pool_forgets_a_writer, SATA, {**POOLED, **WRITES, **RANDOM}),
-        Mutant("waits", a_read_of_a_pool_without_a_name, SATA, {**POOLED, **READS, **RANDOM}),
     )
 }
 
