@@ -1,6 +1,6 @@
 """Conformance of reshape: its rate, the requests at its beginning, and what it reads and writes in all.
 
-Each is a case of its own. What the members moved a second is compared from the second sample on, for as long as the
+These are three cases. What the members moved a second is compared from the second sample on, for as long as the
 recording was measured, with the foreground's I/O in it. Of the first requests (`start`) 97 % must be the same by
 member, kind, sector and size; in which order and when does not count. Of a run that came to its end each member must
 have read and written as much.

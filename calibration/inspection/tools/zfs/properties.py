@@ -1,6 +1,6 @@
 """Properties of pools and datasets from zpool get, zfs get and zfs list (zpoolprops(7), zfsprops(7)).
 
-zfs list has headings of its own for some ("RECSIZE"). Without -p sizes are rounded ("16.0K").
+zfs list heads some columns with other names than zfs get ("RECSIZE"). Without -p sizes are rounded ("16.0K").
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def test_a_resilver_writes_only_the_new_member() -> None:
 
 
 def test_a_load_makes_a_resilver_leave_the_group() -> None:
-    """Who waits for the open group waits twice for the least time of a resilver, which goes on afterwards."""
+    """A write that waits for the open group waits twice for a resilver's least time; the resilver goes on then."""
     for least_s in (3.0, 0.5):
         settings = ScanSettings(resilver_min_time_s=least_s)
         lab, scan = _scan(
