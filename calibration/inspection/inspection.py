@@ -20,6 +20,7 @@ from .selection import select
 from .tools import not_read
 from .tools.controllers import arcconf, megacli, ssacli, storcli, tw_cli
 from .tools.controllers.hardware import connect
+from .tools.doubts import check_names, doubts, lost_datasets
 from .tools.drives import by_id, disk_lists, identify, lsblk, smartctl
 from .tools.findings import Findings
 from .tools.host import lspci, proc_files, sysfs
@@ -129,7 +130,11 @@ def inspect(sources: Sequence[Source], name: str, ignore_solid_state: bool = Fal
     for kind, read in _READERS.items():
         for output in printed:
             if output.kind == kind:
-                found.add(read(output))
+                said = read(output)
+                said.notes += doubts(output, said)
+                found.add(said)
+    check_names(found)
+    found.notes += lost_datasets(found)
     connect(found)
     name_drives(found)
     names = list(dict.fromkeys(source.name for source in sources))

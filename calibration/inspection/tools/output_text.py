@@ -107,7 +107,10 @@ def link_rates(cell: Cell) -> tuple[float, float] | None:
     Both are the same if only one is there; None if none is.
     """
     made = rate_of(cell)
-    current = rate_of(cell._replace(text=cell.text.partition("current:")[2]))
+    now = cell.text.partition("current:")[2]
+    current = rate_of(cell._replace(text=now))
+    if cell.text.endswith(",") or (now and current is None and "nknown" not in now):
+        raise cell.refused("the rate of a link, such as 'SATA 3.1, 6.0 Gb/s (current: 3.0 Gb/s)'")
     return (current or made, made) if made is not None else None
 
 

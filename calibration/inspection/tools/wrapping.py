@@ -11,14 +11,20 @@ import re
 from ...formats.monitors import mdstat
 from ...text.paste import Joint, breaks
 
-_KEY = re.compile(r"\s*(?:[A-Z](?:[\w'.,/#& -]|\([^()]*\)){0,60}?\s*(?::|=)(?:\s|$)|MD_\w+=|/dev/\S+:\s*$|=== |---|\*)")
+_KEY = re.compile(
+    r"\s*(?:[A-Z](?:[\w'.,/#& -]|\([^()]*\)){0,60}?\s*(?::|=)(?:\s|$)"
+    r"|\S{0,2}D_\w+=|/\S+:\s*$|=== |---|\*|\S[^:]{0,60}?(?: +: |:  ))"
+)
 """A line "key : value", or a heading."""
 _MDADM_ROW = re.compile(r"\s*(?:this\s+)?(?:\d+|-)\s+\d+\s+\d+\s+\S|\s*Number\s+Major")
 _ROW_WITHOUT_DEVICE = re.compile(r"\s*(?:this\s+)?(?:\d+\s+){3,4}\S+\s+[a-z][\w -]*$")
 _SSACLI_LINE = re.compile(r"\s*(?:logicaldrive|physicaldrive|[Aa]rray|[Uu]nassigned|(?:HPE? )?(?:Dynamic )?Smart )")
 _FDISK_LINE = re.compile(r"(?:/dev/|-{4}|Dis[kq]|Festplatte|Unit|Einheit|Unité|Device\b|[^:]{1,60}:\s)")
 _PAIR_START = re.compile(r'(?:NAME|KNAME)="')
-_CPU_KEY = re.compile(r"[a-z][\w ]*\t*\s*:")
+_CPU_REST = re.compile(
+    r"(?:@ |[\d.]+GHz|\(R\)|\w+-[Cc]ore|Processor|CPU|with |[a-z\d_]+(?: [a-z\d_]+)+$|[a-z]+\d*_\w+$)"
+)
+"""The end of a processor's name, or of its flags."""
 _UNAME_END = re.compile(r"(?:GNU/Linux|x86_64|aarch64|i\d86|amd64|\d{4}\)?)\s*$")
 _STORCLI_RULE = re.compile(r"-{5,}$")
 ZPOOL_KEY = re.compile(
@@ -54,9 +60,11 @@ def _mdadm(line: str, rest: str) -> str | None:
 
 def _ssacli(line: str, rest: str) -> str | None:
     """What stands in parentheses, and keys with values."""
+    if _SSACLI_LINE.match(rest):
+        return None
     if line.count("(") > line.count(")"):
         return " "
-    return None if _SSACLI_LINE.match(rest) or _KEY.match(rest) else _by_key(line, rest)
+    return None if _KEY.match(rest) else _by_key(line, rest)
 
 
 def _arcconf(line: str, rest: str) -> str | None:
@@ -81,7 +89,7 @@ def _pairs(line: str, rest: str) -> str | None:
 
 
 def _cpuinfo(line: str, rest: str) -> str | None:
-    return " " if not _CPU_KEY.match(rest) and breaks(line, rest) else None
+    return " " if _CPU_REST.match(rest) and breaks(line, rest) else None
 
 
 def _storcli(line: str, rest: str) -> str | None:

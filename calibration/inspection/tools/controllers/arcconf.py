@@ -23,6 +23,7 @@ MAKER = "Adaptec"
 _CONTROLLER = re.compile(r"Controllers? (?:#|number )?(?P<number>\d{1,4})\s*:?\s*$", re.ASCII)
 _LOGICAL = re.compile(r"Logical [Dd]evice number (?P<number>\d{1,4})", re.ASCII)
 _PHYSICAL = re.compile(r"\s*Device #(?P<number>\d{1,4})\s*$", re.ASCII)
+_DAMAGED = re.compile(r"\s*\S*evice #\S*\s*$|\S*ogical \S*evice \S*umber\b|\S*(?:ogical|hysical) \S*evice information")
 _PART = re.compile(
     r"(?:Controller|Logical [Dd]evice|Physical Device|Maxcache|Connector) information\s*$", re.IGNORECASE
 )
@@ -35,6 +36,7 @@ _SIZE = re.compile(r"(\d{1,9}) ?(MB|GB|TB)", re.ASCII)
 _LEVELS = {"0": "raid0", "1": "raid1", "5": "raid5", "6": "raid6", "10": "raid10", "50": "raid50", "60": "raid60"}
 _ALONE = ("simple_volume", "simple volume", "volume")
 _STATES: dict[str, State] = {"Present": "in use", "Online": "in use", "Rebuilding": "rebuilding", "Failed": "failed"}
+_GONE = ("Missing", "Inconsistent", "Not Present", "Unknown")
 _MOST_RPM = 30000
 
 
@@ -65,6 +67,9 @@ class _Reader:
             for number in self.lines
             if any(form.match(self.text.line(number)) for form in (_PART, _LOGICAL, _PHYSICAL))
         ]
+        for number in self.lines:
+            if _DAMAGED.match(self.text.line(number)) and number not in starts:
+                raise self.text.refused(number, "'Device #0', 'Logical device number 0' or '... information'")
         return list(zip(starts, [*(each - 1 for each in starts[1:]), self.lines.stop - 1], strict=False))
 
     @property
@@ -138,6 +143,8 @@ class _Reader:
         state, serial = fields.get("State"), fields.get("Serial number")
         where = fields.get("Reported Location") or fields.get("Reported Channel,Device(T:L)")
         spot = _spot(where.value.text) if where is not None else None
+        if where is not None and spot is None:
+            raise where.value.refused("the place of a drive, such as 'Enclosure 0, Slot 6'")
         if state is None or spot is None:  # an enclosure
             return
         name = f"c{self.number}p{spot}"
@@ -179,6 +186,8 @@ class _Reader:
             name = self.by_serial.get(match["serial"] or "") or (f"c{self.number}p{spot}" if spot is not None else None)
             state = next((each for word, each in _STATES.items() if match["state"].startswith(word)), None)
             if name is None or state is None:
+                if state is None and match["state"] not in _GONE:
+                    raise value.refused(f"a segment that is {', '.join((*_STATES, *_GONE))}")
                 if state == "in use":
                     raise value.refused("the place of a segment, such as 'Connector:0, Device:1', or '(0,1)'")
                 array.members.append(FoundMember(None, "missing", place(value)))

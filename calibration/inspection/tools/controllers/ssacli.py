@@ -25,10 +25,13 @@ _CONTROLLER = re.compile(
 _ARRAY = re.compile(r"\s+[Aa]rray:? (?P<letter>[A-Z]{1,2})\b")
 _LOGICAL = re.compile(r"\s+(?:logicaldrive|Logical Drive:) (?P<number>\d{1,4})(?: \((?P<words>[^)]*)\))?", re.ASCII)
 _PHYSICAL = re.compile(r"\s+physicaldrive (?P<seat>[\w:]{1,20})(?: \((?P<words>[^)]*)\))?\s*$", re.ASCII)
+_DAMAGED = re.compile(r"drive \S+ \(|rray [A-Z] \(|(?:\bport |RAID )\S+.*\)\s*$")
+"""A piece of one of these."""
 _UNASSIGNED = re.compile(r"\s+[Uu]nassigned\b")
 _PAIR = re.compile(r"\s+(?P<key>[\w /()-]+?):\s+(?P<value>\S.*?)\s*$")
 _LEVEL = re.compile(r"RAID (?P<level>\S+)")
 _SIZE = re.compile(r"(?P<number>\d{1,6}(?:\.\d{1,4})?) ?(?P<unit>[MGT]B)", re.ASCII)
+_UNIT = re.compile(r" [MGT]B$")
 _LEVELS = {"0": "raid0", "1": "raid1", "1+0": "raid10", "10": "raid10", "5": "raid5", "6": "raid6", "ADG": "raid6"} | {
     "50": "raid50",
     "60": "raid60",
@@ -81,6 +84,8 @@ class _Reader:
                 self._of_array(key, value, self.array)
             else:
                 self._of_controller(key, value)
+        elif _DAMAGED.search(line):
+            raise self.text.refused(number, "an array, a logicaldrive or a physicaldrive with its words in parentheses")
 
     def _controller(self, number: int, match: re.Match[str]) -> None:
         slot = self.text.group(number, match, "slot")
@@ -142,6 +147,8 @@ class _Reader:
                 drive.solid_state = fact(True, cell)
         elif _SIZE.fullmatch(word):
             drive.rough_capacity = fact(_decimal(cell, word), cell)
+        elif _UNIT.search(word):
+            raise cell.refused("a size such as 900.1 GB")
         elif drive.seat is not None and word == "spare":
             drive.seat.state = "spare"
         elif drive.seat is not None and word in _STATES and drive.seat.state == "in use":

@@ -217,8 +217,8 @@ class _Reader:
         if cell is None or ":" not in cell.text:
             return None
         enclosure, _, slot = (part.strip() for part in cell.text.partition(":"))
-        if not slot.isdecimal() or len(slot) > 4 or len(enclosure) > 5:
-            return None
+        if not re.fullmatch(r"\d{1,4}", slot, re.ASCII) or not re.fullmatch(r"\d{0,5}", enclosure, re.ASCII):
+            raise cell.refused("enclosure and slot, such as 252:0")
         return drive_name(self.number, enclosure, slot)
 
     def _drive(self, row: Value, name: str | None) -> FoundDrive | None:

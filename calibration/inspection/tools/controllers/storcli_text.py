@@ -11,7 +11,7 @@ from ..outputs import Output
 
 UNNAMED = ""
 """The key of a table without a heading, as that of "show rebuild"."""
-_HEADING = re.compile(r"(?P<name>\S.*?)\s*:\s*$")
+_HEADING = re.compile(r"(?P<name>\S.*?)\s*:?\s*$")
 _UNDERLINE = re.compile(r"={3,}\s*$")
 _RULE = re.compile(r"-{5,}\s*$")
 _PAIR = re.compile(r"(?P<key>\S[^=]*?)\s+=(?:\s+(?P<value>\S.*?))?\s*$")

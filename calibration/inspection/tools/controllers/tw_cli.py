@@ -28,6 +28,8 @@ _PORT = re.compile(
 )
 _GONE = re.compile(r"p\d{1,3}\s+NOT-PRESENT\b", re.ASCII)
 _HEADINGS = re.compile(r"Unit\s+UnitType\b")
+_DAMAGED = re.compile(r"UnitType|^[up]\S{0,4}\s+[A-Z-]{2,}\s")
+"""A piece of a line of the tables."""
 _STRIPE = re.compile(r"\d{1,4}K", re.ASCII)
 _LEVELS = {f"RAID-{number}": f"raid{number}" for number in (0, 1, 5, 6, 10, 50)} | {"SINGLE": "raid0"}
 
@@ -65,8 +67,8 @@ def read(output: Output) -> Findings:
             drive.seat = Seat(name, "spare" if belongs in spares else "free")
             if belongs is not None and belongs not in spares:
                 members.setdefault(belongs, []).append((int(cell.text), drive.name, port["status"]))
-        elif line.startswith("p") and not _GONE.match(line) and re.match(r"p\d+\s", line):
-            raise text.refused(each, "a port, its status, unit and size, such as 'p0 OK u0 931.51 GB ...'")
+        elif _DAMAGED.search(line) and not _GONE.match(line):
+            raise text.refused(each, "headings, a unit or a port, such as 'p0 OK u0 931.51 GB ...'")
     for at, array in units.items():
         _seat(array, sorted(members.get(at, [])), found)
         found.arrays[array.name] = array

@@ -39,6 +39,8 @@ def _nvme(output: Output) -> Findings:
     while rule < output.last and not text.line(rule).strip():
         rule += 1
     names = ruled(text.line(output.first), text.line(rule))
+    if any(not heading for heading, _, _ in names) or text.line(output.first)[names[-1][2] if names else 0 :].strip():
+        raise text.refused(output.first, "a heading above each of the dashes in the line below")
     if not names:
         raise text.refused(rule, "a rule of dashes below the headings")
     for number in output.lines:

@@ -15,6 +15,7 @@ _COMMAND = re.compile(r"\bnvme\s+id-ctrl\s.*?(?:/dev/)?(nvme\d{1,4})")
 _HEAD = re.compile(r"/dev/(?P<name>[\w/-]+):\s*$")
 _CONTROLLER = re.compile(r"nvme\d{1,4}")
 _SPEED = re.compile(r"\s*\*?\s*Gen\d signaling speed \((?P<rate>[\d.]+)Gb/s\)")
+_ANY_SPEED = re.compile(r"signaling speed|\*\s+Gen\d")
 _CACHE = re.compile(r"\s+(?P<on>\*)?\s+Write cache\s*$")
 _STATE = re.compile(r"\s*write-caching =\s+(?P<on>[01])\b")
 """What -W says."""
@@ -132,6 +133,8 @@ def _identified(output: Output, lines: range, drive: FoundDrive) -> None:
             drive.write_cache = Fact(state["on"] == "1", f"{text.name}:{number}")
         elif cache := _CACHE.match(line):
             drive.write_cache = Fact(cache["on"] is not None, f"{text.name}:{number}")
+        elif _ANY_SPEED.search(line) and not _SPEED.match(line):
+            raise text.refused(number, "a speed such as 'Gen3 signaling speed (6.0Gb/s)'")
         elif speed := _SPEED.match(line):
             rates.append((text.group(number, speed, "rate").number(1e9, 10), number))
     if rates:

@@ -22,14 +22,19 @@ from .mdstat import NOT_SIMULATED
 DETAIL_RANK, EXAMINE_RANK, EXPORT_RANK = 4, 3, 2
 MOST_SLOTS = 1024
 _HEAD = re.compile(r"(?P<path>/dev/\S+):\s*$")
+_NO_HEAD = re.compile(r"/(?!dev/\S+:\s*$)\S*\s*$")
 _ROW = re.compile(
     r"^(?:\s+\d+)?\s+(?P<number>\d+|-)\s+\d+\s+\d+\s+(?P<slot>\d+|-|none)\s+(?P<state>[a-zA-Z][\w -]*?)"
     r"(?:\s+(?P<device>/\S+))?\s*$",
     re.ASCII,
 )
+_DAMAGED = re.compile(r"/dev/\w|\d\s+\d+\s+\d|active sync|removed|spare")
+"""What is in a row of the table, and not in what people write below it."""
 _TABLE = re.compile(r"^\s*Number\s+Major\s+Minor\s+RaidDevice\s+State")
 _SECTORS = re.compile(r"(\d+) sectors")
 _ROLE = re.compile(r"MD_DEVICE_(?P<device>\w+)_ROLE=(?P<role>\d+|spare|journal)\s*$", re.ASCII)
+_EXPORTED = re.compile(r"MD_(?!DEVICE_\w+_R)[A-Z]+(?:_\w+)?=", re.ASCII)
+_NEAR_EXPORTED = re.compile(r"\S*=\S*\s*$|M\S?D\S*\s*$")
 _COPIES = re.compile(r"(near|far|offset)=(\d+)", re.ASCII)
 _STATUS = {"Rebuild Status": "recover", "Resync Status": "repair", "Check Status": "check", "Reshape Status": "reshape"}
 _PERCENT = re.compile(r"(\d{1,3})% complete", re.ASCII)
@@ -46,6 +51,9 @@ def read(output: Output) -> Findings:
     for first, after in zip(starts, [*starts[1:], output.last + 1], strict=True):
         lines = range(first, after)
         fields = key_lines(text, lines)
+        strange = next((number for number in lines if _NO_HEAD.match(text.line(number))), None)
+        if strange is not None:
+            raise text.refused(strange, "the name of a device, such as /dev/sda1:")
         head = _HEAD.match(text.line(first))
         if head is None:
             _keep(found, _exported(text, lines, fields))
@@ -112,7 +120,7 @@ def _detailed(text: ReportText, lines: range, path: Cell, fields: dict[str, Line
         array.bitmap = fact(0, fields["Intent Bitmap"].value)
     for key, action in _STATUS.items():
         status = fields.get(key)
-        percent = _PERCENT.search(status.value.text) if status is not None else None
+        percent = _PERCENT.match(status.value.text) if status is not None else None
         if status is not None and percent is not None:
             array.action = fact(action, status.value)
             array.progress = fact(min(1.0, int(percent[1]) / 100), status.value)
@@ -143,6 +151,8 @@ def _rows(text: ReportText, lines: range, array: FoundArray) -> dict[int, FoundM
             continue
         row = _ROW.match(line)
         if row is None:
+            if _DAMAGED.search(line):
+                raise text.refused(number, "a row: number, major, minor, slot, state and device")
             break
         where = f"{text.name}:{number}"
         device = _name(row["device"]) if row["device"] else None
@@ -315,8 +325,12 @@ def _roles(
     for number in lines:
         match = _ROLE.match(text.line(number))
         if match is None:
+            if _NEAR_EXPORTED.match(text.line(number)) and not _EXPORTED.match(text.line(number)):
+                raise text.refused(number, "a line of mdadm --export, such as MD_DEVICE_dev_sda1_ROLE=0")
             continue
         path = fields.get(f"MD_DEVICE_{match['device']}_DEV")
+        if path is None and "MD_METADATA" in fields:
+            raise text.refused(number, f"a line MD_DEVICE_{match['device']}_DEV=/dev/... too")
         device = _name(path.value.text) if path is not None else match["device"].removeprefix("dev_")
         where = f"{text.name}:{number}"
         if match["role"] == "journal":

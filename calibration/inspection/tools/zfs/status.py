@@ -65,7 +65,9 @@ def _scan(output: Output, lines: list[int], pool: FoundPool) -> None:
         in_order = runs["action"] == "rebuild" or runs["of"] is not None
         pool.action = Fact("scrub" if runs["action"] == "scrub" else "rebuild" if in_order else "resilver", where)
         percent = _PERCENT.search(said)
-        pool.progress = Fact(min(1.0, float(percent["share"]) / 100), where) if percent is not None else None
+        if percent is None:
+            raise text.refused(lines[-1], f"the share of the {runs['action']} that is done, such as '9.64% done'")
+        pool.progress = Fact(min(1.0, float(percent["share"]) / 100), where)
 
 
 def _rows(output: Output, lines: list[int], pool: str) -> Iterator[Row]:
