@@ -89,19 +89,20 @@ def shown_layout(scenario: ScenarioSpec, on: str) -> Layout | None:
 
 def is_rotational(scenario: ScenarioSpec, name: str) -> bool:
     """Whether a device turns; an array does if one of its members does (md.c, md_run: QUEUE_FLAG_NONROT)."""
-    if name in scenario.machine.drives:
-        return scenario.machine.drives[name].spec().rotational
-    if name in scenario.encrypted:
-        return is_rotational(scenario, scenario.encrypted[name].on)
-    if name in pool_devices(scenario.pools):
-        return False
-    if name in scenario.caches:
-        return is_rotational(scenario, scenario.caches[name].on)
-    if name in scenario.volumes:
-        return any(is_rotational(scenario, device) for device in scenario.volumes[name].on)
-    while name not in scenario.arrays:  # a part of a nested array, "md0.1"
-        name = name.rpartition(".")[0]
-    return any(is_rotational(scenario, member) for member in scenario.arrays[name].members)
+    below = [name]
+    while below:
+        name = below.pop()
+        if (drive := scenario.machine.drives.get(name)) is not None and drive.spec().rotational:
+            return True
+        if (one := scenario.encrypted.get(name) or scenario.caches.get(name)) is not None:
+            below.append(one.on)
+        elif name in scenario.volumes:
+            below.extend(scenario.volumes[name].on)
+        elif drive is None and not (scenario.pools and name in pool_devices(scenario.pools)):
+            while name not in scenario.arrays:  # a part of a nested array, "md0.1"
+                name = name.rpartition(".")[0]
+            below.extend(scenario.arrays[name].members)
+    return False
 
 
 def array_parts(

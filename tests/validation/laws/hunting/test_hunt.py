@@ -16,6 +16,8 @@ from raidsim.validation.laws.laws import LAWS
 from raidsim.validation.laws.trial import Trial
 
 COUNT, SEED = 300, 1
+CHECKED = 180
+"""Draws that are simulated: each takes half a second."""
 FEW = 24
 
 
@@ -125,6 +127,6 @@ def test_laws_that_take_runs_are_checked_in_turn() -> None:
 
 @pytest.mark.slow
 def test_no_law_is_broken_in_a_new_way() -> None:
-    """Protects the model: three hundred scenarios break no law but those of which a scenario is kept as open."""
-    new = [each for each in Hunt(list(LAWS.values()), COUNT, SEED).run() if each.kind not in open_kinds()]
+    """Protects the model: scenarios drawn at random break no law but those of which a scenario is kept as open."""
+    new = [each for each in Hunt(list(LAWS.values()), CHECKED, SEED).run() if each.kind not in open_kinds()]
     assert [(each.kind, each.violation.said, each.violation.expected, each.shown) for each in new] == []
