@@ -58,6 +58,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("calibration/text",),
     ("calibration/formats/benchmarks", "calibration/formats/monitors"),
     ("calibration/formats", "calibration/inspection/tools"),
+    ("calibration/inspection/tools/volumes",),
     (
         *("calibration/inspection/tools/controllers", "calibration/inspection/tools/drives"),
         *("calibration/inspection/tools/host", "calibration/inspection/tools/md", "calibration/inspection/tools/zfs"),

@@ -9,6 +9,7 @@ from .matching.hard_disk import Match
 from .tools.facts import Fact
 from .tools.findings import FoundArray, FoundMember
 from .tools.found_pools import FoundDataset, FoundPool
+from .tools.found_volumes import FoundCache
 
 
 @dataclass(slots=True)
@@ -137,6 +138,53 @@ class ChosenPool:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A logical volume of several devices.
+
+    Attributes
+    ----------
+    on
+        The devices, in order.
+    stripe
+        Bytes on each in turn; None: one after the other.
+    where
+        Where it was found.
+    """
+
+    on: tuple[str, ...]
+    stripe: int | None
+    where: str
+
+
+@dataclass(slots=True)
+class ChosenCache:
+    """A cache that is simulated.
+
+    Attributes
+    ----------
+    found
+        What was found of it.
+    drives
+        Drives and arrays that it is on.
+    volumes
+        Volumes that are there for it.
+    fields
+        What :class:`~raidsim.scenarios.description.caches.CacheSpec` takes of it.
+    """
+
+    found: FoundCache
+    drives: list[str]
+    volumes: list[str] = field(default_factory=list)
+    fields: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def devices(self) -> list[str]:
+        """Everything that it is made of."""
+        named = [self.fields[key] for key in ("on", "cache", "metadata") if key in self.fields]
+        return [*named, *self.volumes, *self.drives]
+
+
 @dataclass(slots=True)
 class Selection:
     """What the scenario is made of.
@@ -153,8 +201,10 @@ class Selection:
         Drives that nobody has seen: the places of members that are gone, or that the output does not name, each with a
         catalogue drive that stands in for it.
     volumes
-        Partitions of drives that several arrays or pools share, by name.
-    pools
+        Partitions of drives that several arrays, pools or caches share, by name.
+    joined
+        Logical volumes of several devices, by name.
+    pools, caches
         By name.
     notes
         What was left out, and why.
@@ -165,15 +215,19 @@ class Selection:
     single: list[str] = field(default_factory=list)
     copies: dict[str, str] = field(default_factory=dict)
     volumes: dict[str, Slice] = field(default_factory=dict)
+    joined: dict[str, Joined] = field(default_factory=dict)
     pools: dict[str, ChosenPool] = field(default_factory=dict)
+    caches: dict[str, ChosenCache] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property
     def top(self) -> list[str]:
-        """Volumes and files of pools, and arrays that are not part of anything; without these all drives."""
+        """Caches, volumes and files of pools, and arrays that are not part of anything; without these all drives."""
         inner = {name for array in self.arrays.values() for name, _ in array.members}
         inner |= {name for pool in self.pools.values() for name in pool.members}
+        inner |= {name for cache in self.caches.values() for name in cache.devices}
         outer = [
+            *(name for name in self.caches if name not in inner),
             *(f"{name}/{dataset}" for name, pool in self.pools.items() for dataset in pool.datasets),
             *(name for name in self.arrays if name not in inner),
             *(name for name in self.single if name not in inner),

@@ -26,7 +26,9 @@ from .tools.findings import Findings
 from .tools.host import lspci, proc_files, sysfs
 from .tools.md import mdadm, mdstat
 from .tools.outputs import MOST_CHARACTERS, Output, between, outputs
+from .tools.volumes import bcache, dmsetup, lvs
 from .tools.zfs import module, properties, space, status
+from .volume_stack import connect_volumes
 
 _READERS: dict[str, Callable[[Output], Findings]] = {
     "storcli": storcli.read,
@@ -36,6 +38,9 @@ _READERS: dict[str, Callable[[Output], Findings]] = {
     "tw_cli": tw_cli.read,
     "mdadm": mdadm.read,
     "mdstat": mdstat.read,
+    "dmsetup": dmsetup.read,
+    "lvs": lvs.read,
+    "bcache": bcache.super_show,
     "lsblk": lsblk.read,
     "smartctl": smartctl.read,
     "hdparm": identify.hdparm,
@@ -136,6 +141,7 @@ def inspect(sources: Sequence[Source], name: str, ignore_solid_state: bool = Fal
     check_names(found)
     found.notes += lost_datasets(found)
     connect(found)
+    connect_volumes(found)
     name_drives(found)
     names = list(dict.fromkeys(source.name for source in sources))
     selection, top, notes, text = _checked(found, names, name, ignore_solid_state)

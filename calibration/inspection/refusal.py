@@ -13,7 +13,7 @@ from ...model.core.errors import InputError
 from .chosen import Selection
 from .tools.findings import Findings
 
-_FIELD = re.compile(r"field (?:arrays|pools|volumes|machine\.drives|machine\.controllers)\.(?P<name>[^.\s:]+)")
+_FIELD = re.compile(r"field (?:arrays|pools|caches|volumes|machine\.drives|machine\.controllers)\.(?P<name>[^.\s:]+)")
 _MOST_LISTED = 6
 _TELLS = "/proc/mdstat, mdadm --detail /dev/md0, or lsblk -b -o NAME,TYPE,SIZE,ROTA,TRAN,MODEL"
 
@@ -31,8 +31,11 @@ def blamed(error: InputError, selection: Selection) -> tuple[str, str] | None:
     match = _FIELD.search(error.place)
     name = match["name"] if match is not None else ""
     why = f"{error.found.removeprefix('found ')}; {error.expected}"
-    if name in selection.arrays or name in selection.pools:
+    if name in selection.arrays or name in selection.pools or name in selection.caches:
         return name, why
+    for cache, cached in selection.caches.items():
+        if name in cached.volumes:
+            return cache, why
     for array, chosen in selection.arrays.items():
         if name in [*(member for member, _ in chosen.members), *chosen.spares, chosen.found.controller]:
             return array, why

@@ -10,6 +10,7 @@ from ...model.kernels import kernel
 from ...model.layouts import LEVELS, levels_where
 from ...model.raid.read_balance import READ_BALANCE
 from ...scenarios.description.arrays import NONE
+from .cache_document import put_caches, put_joined
 from .chosen import Chosen, Selection
 from .commented_yaml import Mapping, scalar, size_text
 from .matching.computer import NEWEST, is_of_today, nearest_controller, nearest_cpu, nearest_kernel
@@ -57,17 +58,19 @@ class _Scenario:
         top.put("name", self.name)
         top.put("kernel", self.kernel, self.kernel_found, self.kernel_assumed)
         self._machine(top.inner("machine"))
-        if self.selection.volumes:
-            why = "partitions in the order of their numbers, each as large as what is on it needs"
+        if self.selection.volumes or self.selection.joined:
+            why = "in the order of their numbers or places, each as large as what is on it needs"
             volumes = top.inner("volumes", assumed=why)
             for name, part in sorted(self.selection.volumes.items(), key=lambda each: _natural(each[0])):
                 value = {"on": part.drive, "start": size_text(part.start), "size": size_text(part.size)}
                 volumes.put(name, value, part.where)
+            put_joined(volumes, self.selection)
         if self.selection.arrays:
             arrays = top.inner("arrays")
             for chosen in self.selection.arrays.values():
                 self._array(arrays, chosen)
         put_pools(top, self.selection, self.found)
+        put_caches(top, self.selection)
         self._workload(top)
         return top, self.notes
 
@@ -332,6 +335,9 @@ class _Scenario:
         if pool is not None:
             fields, _ = pool.datasets[name.partition("/")[2]]
             return int(fields.get("volume", fields.get("file", 0))), len(pool.members)
+        cache = self.selection.caches.get(name)
+        if cache is not None:
+            return max((self._size(on)[0] for on in cache.drives), default=0), len(cache.drives)
         array = self.selection.arrays.get(name)
         if array is None:
             return 0, self._capacity(name)

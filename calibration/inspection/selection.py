@@ -17,12 +17,13 @@ from ...model.drives.catalogue import drive as catalogue_drive
 from ...model.files.quantities import format_size
 from ...model.layouts import ALGORITHMS, LEVELS
 from ...scenarios.description.arrays import ArraySpec
+from .cache_selection import CacheSelection
 from .chosen import Chosen, Selection
 from .matching.hard_disk import Match, match, warning_of
 from .matching.solid_state import match_solid_state
 from .pool_selection import PoolSelection
 from .refusal import listed, nothing_left
-from .slices import bytes_needed, is_on_partitions, member_bytes, slices
+from .slices import bytes_needed, is_on_partitions, member_bytes, only_member, slices
 from .tools.facts import Fact
 from .tools.findings import Findings, FoundArray, FoundDrive, FoundMember
 
@@ -75,13 +76,14 @@ class _Selecting:
     def result(self) -> Selection:
         candidates = [array for array in self.found.arrays.values() if not self._left_out(array)]
         self._leave_out_solid_state(candidates)
-        self.alone = {array.name: self._device(device) for array in candidates if (device := _only_member(array))}
+        self.alone = {array.name: self._device(device) for array in candidates if (device := only_member(array))}
         self.needed = bytes_needed(self.found.arrays.values(), self._device)
         for array in sorted(candidates, key=lambda each: (-each.bytes, each.name)):
             self._choose(array)
         self._drop_headless()
         self._slice()
         PoolSelection(self.found, self.selection, self.users, self._matched, self.refused).choose()
+        CacheSelection(self.found, self.selection, self.users, self._matched, self._device, self.refused).choose()
         order = list(self.found.arrays)
         chosen = self.selection.arrays
         self.selection.arrays = {name: chosen[name] for name in order if name in chosen}
@@ -392,9 +394,3 @@ class _Selecting:
         free = [name for name in behind if name not in self.users]
         if free:
             self._note(f"{listed(free)}: behind a controller, and in no array that is simulated; left out")
-
-
-def _only_member(array: FoundArray) -> str | None:
-    """The device of a mirror that has no other member; None if it is no such mirror."""
-    mirror = array.level is not None and array.level.value == "raid1" and array.controller is None
-    return array.members[0].device if mirror and len(array.members) == 1 else None

@@ -88,3 +88,9 @@ def member_bytes(array: FoundArray) -> int | None:
     parities = known.parities if known is not None and known.has_parity else 0
     data = members - parities * (groups if known is not None and known.has_groups else 1)
     return -(-array.size.value // data) if data > 0 else None
+
+
+def only_member(array: FoundArray) -> str | None:
+    """The device of a mirror that has no other member; None if it is no such mirror."""
+    mirror = array.level is not None and array.level.value == "raid1" and array.controller is None
+    return array.members[0].device if mirror and len(array.members) == 1 else None

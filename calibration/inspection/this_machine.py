@@ -37,6 +37,18 @@ _ZFS_PROPERTIES = (
     *("sync", "logbias", "primarycache", "atime"),
 )
 _ZFS_LIST = ("list", "-t", "filesystem,volume", "-o", ",".join(_ZFS_PROPERTIES))
+_LVS_COLUMNS = "devices,segtype,seg_size,stripe_size,chunk_size,cache_mode,cache_policy,kernel_cache_settings"
+_LVS = ("-a", "--units", "b", "--reportformat", "json", "-o", f"+{_LVS_COLUMNS},vg_extent_size")
+_BCACHE = (
+    "cache_mode",
+    "sequential_cutoff",
+    "dirty_data",
+    "state",
+    "writeback_percent",
+    "backing_dev_name",
+    "bucket_size",
+)
+"""Files of a folder "bcache" below /sys/block."""
 _MEGACLI = ("MegaCli64", "MegaCli", "megacli")
 _FOLDERS = ("/opt/MegaRAID/storcli", "/opt/MegaRAID/perccli", "/opt/MegaRAID/MegaCli", "/usr/sbin", "/sbin")
 _ARRAY = re.compile(r"^(md\S*)\s*: active", re.MULTILINE)
@@ -113,6 +125,8 @@ class ThisMachine:
     ----------
     proc
         Where the kernel's files are.
+    block
+        Where its files of block devices are.
     find, run
         Look for a program, and run one.
     release
@@ -127,6 +141,7 @@ class ThisMachine:
     release: str = field(default_factory=lambda: f"{platform.system()} {platform.release()}")
     notes: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
+    block: Path = Path("/sys/block")
 
     def collect(self, progress: Callable[[str], None]) -> list[Source]:
         """Every output that was available.
@@ -146,6 +161,7 @@ class ThisMachine:
         for disk in self._disks(blocks)[:_MOST_DISKS]:
             arguments = ("-j", "-i", "-g", "wcache", f"/dev/{disk}")
             self._program(progress, "smartctl", ("smartctl",), arguments, f"smartctl {disk}")
+        self._volumes(progress)
         self._pools(progress)
         self._controllers(progress)
         return self.sources
@@ -193,6 +209,22 @@ class ThisMachine:
     def _disks(self, blocks: str) -> list[str]:
         """Disks that smartctl can ask."""
         return [name for name in dict.fromkeys(_DISK.findall(blocks)) if name.startswith(_TURN)]
+
+    def _volumes(self, progress: Callable[[str], None]) -> None:
+        """The device mapper's devices and LVM's volumes, where there are any, and bcache's settings."""
+        dmsetup = self.find("dmsetup")
+        if dmsetup is not None and ": 0 " in self.run((dmsetup, "table")).text:
+            for what in ("ls", "table", "status"):
+                self._program(progress, "dmsetup", ("dmsetup",), (what,), f"dmsetup {what}")
+            if self.find("lvs") is not None:
+                self._program(progress, "lvs", ("lvs",), _LVS, "lvs")
+        lines = [
+            f"/sys/block/{path.parent.parent.name}/bcache/{path.name}:{path.read_text(encoding='utf-8').strip()}\n"
+            for name in _BCACHE
+            for path in sorted(self.block.glob(f"*/bcache/{name}"))
+        ]
+        if lines:
+            self._add("/sys/block", "".join(lines), "sysfs")
 
     def _pools(self, progress: Callable[[str], None]) -> None:
         """Pools of ZFS by the kernel's names of their devices, and what is on them."""

@@ -1,14 +1,13 @@
 """Tables as programs print them: a line of headings, and cells that stand below their own heading.
 
-A cell belongs to the heading that it overlaps. One that stands between two headings belongs to the right one if that
-column is aligned to the right (sizes and counts), and otherwise to the left one (a model of several words). The first
-cell belongs to the first heading, however far its branches of a tree push it.
+A cell belongs to the heading that it overlaps, as one that is aligned to the right always does. One between two
+headings belongs to the left one (a model of several words). The first cell belongs to the first heading, wherever the
+branches of a tree push it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from itertools import pairwise
 
 from ...text.positioned_json import Value
@@ -28,7 +27,7 @@ def ruled(line: str, rule: str) -> list[Span]:
     return [(line[match.start() : match.end()].strip(), *match.span()) for match in re.finditer(r"-+", rule)]
 
 
-def row(text: ReportText, number: int, heads: list[Span], right: Collection[str]) -> dict[str, Cell]:
+def row(text: ReportText, number: int, heads: list[Span]) -> dict[str, Cell]:
     """The cells of a line by their headings; empty ones are left out.
 
     Parameters
@@ -37,8 +36,6 @@ def row(text: ReportText, number: int, heads: list[Span], right: Collection[str]
         The line.
     heads
         The table's headings.
-    right
-        Those whose cells are aligned to the right.
     """
     line = text.line(number)
     words = [match.span() for match in _WORD.finditer(line)]
@@ -49,20 +46,20 @@ def row(text: ReportText, number: int, heads: list[Span], right: Collection[str]
     else:
         at = 0
         for word, (start, end) in enumerate(words):
-            at = _column(start, end, heads, at, right) if word else 0
+            at = _column(start, end, heads, at) if word else 0
             name = heads[at][0]
             spans[name] = (spans[name][0] if name in spans else start, end)
     return {name: text.cell(number, start, end) for name, (start, end) in spans.items()}
 
 
-def _column(start: int, end: int, heads: list[Span], least: int, right: Collection[str]) -> int:
+def _column(start: int, end: int, heads: list[Span], least: int) -> int:
     """The number of the heading that a cell belongs to; no less than that of the cell before it."""
     for at in range(least, len(heads)):
         _, first, after = heads[at]
         if start < after and end > first:
             return at
         if end <= first:
-            return at if heads[at][0] in right or at == least else at - 1
+            return at if at == least else at - 1
     return len(heads) - 1
 
 

@@ -7,11 +7,13 @@ no scenario has them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .facts import Fact
+from .filling import fill
 from .found_pools import FoundDataset, FoundPool
+from .found_volumes import FoundCache, FoundVolume
 from .seat import Seat
 
 Interface = Literal["pata", "sata", "sas", "scsi", "fc", "nvme", "usb", "virtual"]
@@ -237,6 +239,8 @@ class Findings:
     ----------
     pools, datasets
         Those of ZFS, by name.
+    volumes, caches
+        Devices that the kernel puts together from others; those of them that are caches.
     parameters
         Module parameters of ZFS that are known to the description of a scenario.
     parents
@@ -244,7 +248,7 @@ class Findings:
     partitions
         Bytes of partitions.
     aliases
-        The kernel's name of a disk or a partition, by other names ("ata-...", a partition's UUID).
+        The kernel's name of a disk or a partition, by other names ("ata-...", a partition's UUID, its numbers "8:1").
     empty
         Places behind controllers whose drive is gone, with where that is said.
     rebuilds
@@ -259,6 +263,8 @@ class Findings:
     controllers: dict[str, FoundController] = field(default_factory=dict)
     pools: dict[str, FoundPool] = field(default_factory=dict)
     datasets: dict[str, FoundDataset] = field(default_factory=dict)
+    volumes: dict[str, FoundVolume] = field(default_factory=dict)
+    caches: dict[str, FoundCache] = field(default_factory=dict)
     parameters: dict[str, Fact[int]] = field(default_factory=dict)
     parents: dict[str, str] = field(default_factory=dict)
     partitions: dict[str, Fact[int]] = field(default_factory=dict)
@@ -269,7 +275,7 @@ class Findings:
 
     def add(self, other: Findings) -> None:
         """Take in what another output says."""
-        _fill(self.computer, other.computer, self.notes, "the computer")
+        fill(self.computer, other.computer, self.notes, "the computer")
         for drive in other.drives.values():
             self._add_drive(drive)
         before = list(self.arrays.values())
@@ -278,6 +284,7 @@ class Findings:
         self._add_named(self.controllers, other.controllers, "controller")
         self._add_named(self.pools, other.pools, "pool")
         self._add_named(self.datasets, other.datasets, "dataset")
+        self._add_named(self.volumes, other.volumes, "volume")
         self.parameters = other.parameters | self.parameters
         self.parents = other.parents | self.parents
         self.partitions = other.partitions | self.partitions
@@ -289,7 +296,7 @@ class Findings:
     def _add_named(self, into: dict[str, Any], others: dict[str, Any], what: str) -> None:
         for name, other in others.items():
             if name in into:
-                _fill(into[name], other, self.notes, f"{what} {name}")
+                fill(into[name], other, self.notes, f"{what} {name}")
             else:
                 into[name] = other
 
@@ -300,7 +307,7 @@ class Findings:
         if same is None:
             self.drives[drive.name] = drive
         else:
-            _fill(same, drive, self.notes, f"drive {same.name}")
+            fill(same, drive, self.notes, f"drive {same.name}")
             if same.seat is not None and drive.seat is not None:
                 same.seat.learn(drive.seat)
 
@@ -315,7 +322,7 @@ class Findings:
         better, other = (array, same) if array.rank > same.rank else (same, array)
         if better.letters and other.letters:
             _join_examined(better, other)
-        _fill(better, other, self.notes, f"array {better.name}")
+        fill(better, other, self.notes, f"array {better.name}")
         if better is array:
             self.arrays = {
                 (array.name if each is same else name): (array if each is same else each)
@@ -358,34 +365,3 @@ def by_letters(array: FoundArray) -> None:
 
 GONE = "."
 """The letter of a slot whose member is not there."""
-
-
-def _fill(into: Any, other: Any, notes: list[str], what: str) -> None:
-    """Take from `other` what `into` leaves open, and note where both say different things."""
-    for each in fields(into):
-        mine, theirs = getattr(into, each.name), getattr(other, each.name)
-        if each.name in ("notes", "ids"):
-            mine += theirs
-        elif mine is None or mine is False or (mine in ([], {}) and theirs):
-            setattr(into, each.name, theirs)
-        elif isinstance(mine, Fact) and isinstance(theirs, Fact) and mine.value != theirs.value:
-            if each.name == "bitmap" and not mine.value:
-                into.bitmap = theirs
-            elif each.name not in _MAY_DIFFER:
-                found = f"{mine.value} ({mine.where}) and {theirs.value} ({theirs.where})"
-                notes.append(f"{what} has {each.name.replace('_', ' ')} {found}: the first is taken")
-
-
-_MAY_DIFFER = {
-    "rough_capacity",
-    "rough_size",
-    "progress",
-    "model",
-    "bitmap",
-    "clock",
-    "memory",
-    "interface_rate",
-    "member_size",
-    *("raw_size", "allocated", "capacity", "used", "available", "referenced", "compressratio"),
-}
-"""What is rounded, goes on, or has several names."""

@@ -81,11 +81,17 @@ KINDS = {
     "arcstats": "/proc/spl/kstat/zfs/arcstats",
     "arc_summary": "arc_summary",
     "sysfs": "grep . /sys/block/*/queue/*",
+    "dmsetup": "dmsetup table, status or ls",
+    "lvs": "lvs -a -o +devices,segtype,cache_mode, also with --reportformat json",
+    "bcache": "bcache-super-show",
 }
 """What can be read, and what prints it."""
 
 _STARTS = {
     "sysfs": r"/sys/block/[\w!-]+/[\w/.-]+:",
+    "bcache": r"sb\.magic\s",
+    "lvs": r"\s*LV\s+(?=.*\b(?:VG|Attr|LSize|Devices)\b)",
+    "dmsetup": r"[^\s:/#>][^\s:]*: \d+ \d+ [a-z][\w-]*(?:\s|$)|[^\s:/(]+\s+\(\d+[:,] ?\d+\)\s*$",
     "zpool_status": r"\s*pool: \S",
     "zpool_list": r"NAME\s+(?=.*\b(?:ALLOC|FRAG|HEALTH|DEDUP)\b)",
     "zfs_get": r"NAME\s+PROPERTY\s+VALUE\b",
@@ -136,6 +142,7 @@ _JSON_KINDS = {
     "json_format_version": "smartctl",
     "Controllers": "storcli",
     "Devices": "nvme",
+    "report": "lvs",
 }
 _OBJECT = re.compile(rf'\{{\s*"(?:{"|".join(_JSON_KINDS)})"\s*:')
 _TEXT_QUOTE = re.compile(r'(?<!\\)"')
@@ -143,7 +150,7 @@ _CONTINUES: dict[str, tuple[str, ...]] = {
     kind: (kind,)
     for kind in (
         *("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk", "arcconf", "tw_cli"),
-        *("hdparm", "lspci", "zpool_status", "zfs_parameters", "by_id", "arcstats", "sysfs"),
+        *("hdparm", "lspci", "zpool_status", "zfs_parameters", "by_id", "arcstats", "sysfs", "dmsetup"),
     )
 }
 _CONTINUES["arc_summary"] = ("arc_summary", "uname")  # its own lines of the kernel
@@ -155,10 +162,12 @@ _TABLE_LINE = {
         r"|\s|\d+ heads|$"
     ),
     "zpool_status": re.compile(rf"\s|$|{ZPOOL_KEY.pattern}|{ZPOOL_ROW.pattern}"),
-    **dict.fromkeys(("zpool_list", "zfs_list", "zfs_get"), re.compile(r"\s*\S")),
+    **dict.fromkeys(("zpool_list", "zfs_list", "zfs_get", "lvs"), re.compile(r"\s*\S")),
     "zfs_parameters": re.compile(r"(?:\S*/)?[a-z]\w*[:=]\S|options zfs |\s*$"),
     "arcstats": re.compile(r"name |\w+\s+\d"),
     "sysfs": re.compile(r"/sys/|\s*$"),
+    "dmsetup": re.compile(r"[^\s:/]+: \d+ \d+ [a-z]|[^\s:/(]+\s+\(\d|\s|Size Hist|$"),
+    "bcache": re.compile(r"(?:sb|dev|cset)\.|\s*$"),
     "by_id": re.compile(r"l[r-][w-]|total \d"),
 }
 """What a line below the first one of a table is; another one ends the table, and so does an empty one of many."""

@@ -39,6 +39,7 @@ ZFS_PROPERTY = re.compile(
     r"\s+(?:-|default|local|received|temporary|none|inherited from \S+)\s*$"
 )
 """A line of zpool get or zfs get."""
+_DM_LINE = re.compile(r"[^\s:/]+: \d+ \d+ [a-z]|[^\s:/(]+\s+\(\d")
 _LINK = re.compile(r"l[r-][w-]\S+ |total \d")
 
 
@@ -121,6 +122,11 @@ def _links(line: str, rest: str) -> str | None:
     return " " if _LINK.match(line) and not _LINK.match(rest) and breaks(line, rest) else None
 
 
+def _dmsetup(line: str, rest: str) -> str | None:
+    """A device's words go on until the next device."""
+    return None if rest[:1].isspace() or _DM_LINE.match(rest) or not _DM_LINE.match(line) else " "
+
+
 JOINTS: dict[str, Joint] = {
     "mdstat": mdstat.joint,
     "mdadm": _mdadm,
@@ -137,5 +143,6 @@ JOINTS: dict[str, Joint] = {
     "zpool_status": _zpool_status,
     "zfs_get": _zfs_get,
     "by_id": _links,
+    "dmsetup": _dmsetup,
 }
 """By kind of output."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from raidsim.calibration.inspection.inspection import inspect
 from raidsim.calibration.inspection.this_machine import Said, ThisMachine, run_program
 from raidsim.scenarios.documents.document import document_from
+from raidsim.tests.calibration.inspection.cache_texts import LS, LVS_JSON, MDSTAT, STATUS, SYSFS, TABLE, lsblk
 from raidsim.tests.calibration.inspection.mdstat_texts import LEVELS, text
 
 SAMPLES = Path(__file__).with_name("samples")
@@ -39,6 +40,38 @@ def machine(folder: Path, programs: Programs, mdstat: str = "") -> ThisMachine:
     (folder / "cpuinfo").write_text(CPUINFO)
     (folder / "meminfo").write_text("MemTotal:       65811980 kB\n")
     return ThisMachine(folder, programs.find, programs.run, "Linux 5.15.0-91-generic")
+
+
+def test_volumes_and_caches_of_this_machine(tmp_path: Path) -> None:
+    """Protects a machine with LVM's cache or bcache: dmsetup and lvs are asked, and files of /sys are read."""
+    programs = Programs(
+        {
+            "lsblk": Said(lsblk("sda", "sdb", "sdc", "sdd", "nvme0n1")),
+            "dmsetup table": Said(TABLE),
+            "dmsetup ls": Said(LS),
+            "dmsetup status": Said(STATUS),
+            "lvs": Said(LVS_JSON),
+        }
+    )
+    own = machine(tmp_path, programs, MDSTAT)
+    asked: list[str] = []
+    spec = document_from(inspect(own.collect(asked.append), "this machine").text, "x").spec()
+    assert spec.caches["vg0-data"].cache == "nvme0n1"
+    assert asked[1:] == ["dmsetup ls", "dmsetup table", "dmsetup status", "lvs"]
+    programs = Programs(
+        {"lsblk": Said(lsblk("sda", "sdb", "sdc", "sdd", "nvme0n1")), "dmsetup": Said("No devices found\n")}
+    )
+    own = machine(tmp_path, programs, MDSTAT)
+    own.block = tmp_path / "block"
+    for line in SYSFS.splitlines():
+        path, _, value = line.partition(":")
+        file = own.block / path.removeprefix("/sys/block/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{value}\n")
+    asked = []
+    spec = document_from(inspect(own.collect(asked.append), "this machine").text, "x").spec()
+    assert (spec.caches["bcache0"].on, spec.caches["bcache0"].mode) == ("md0", "writeback")
+    assert asked == ["lsblk"]
 
 
 def test_what_is_asked_and_what_comes_out(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ _RULE = re.compile(r"-{5,}\s*$")
 _PAIR = re.compile(r"(?P<key>\S[^=]*?)\s+=(?:\s+(?P<value>\S.*?))?\s*$")
 _OF_DRIVE = re.compile(r"(?P<drive>Drive /c\d+(?:/e\d+)?/s\d+) \S")
 _DETAILS = " - Detailed Information"
-_RIGHT = ("Size",)
 _FIRST_HEADINGS = ("DG ", "DG/VD", "EID:Slt", "Drive-ID", "Ctl ", "Model ")
 """How the headings of tables begin."""
 _MAY_BE_EMPTY = 2
@@ -107,7 +106,7 @@ class _Reader:
             if text.line(number).strip():
                 if len(text.line(number).split()) < len(heads) - _MAY_BE_EMPTY:
                     raise text.refused(number, "rows of a table in one line each, or the output with J")
-                items.append(record(row(text, number, heads, _RIGHT)))
+                items.append(record(row(text, number, heads)))
             number += 1
         self.part = None
         return number + 1

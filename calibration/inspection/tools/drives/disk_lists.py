@@ -47,7 +47,7 @@ def _nvme(output: Output) -> Findings:
         if not text.line(number).startswith("/dev/"):
             continue
         broken = text.after(number) != number + 1
-        cells = _broken_row(text, number) if broken else row(text, number, names, ())
+        cells = _broken_row(text, number) if broken else row(text, number, names)
         node = cells.get("Node")
         if node is None:
             raise text.refused(number, "a namespace's node, such as /dev/nvme0n1, in the first column")

@@ -10,8 +10,10 @@ import re
 
 from .....model.layouts import levels_where
 from ....text.positioned_json import Value
+from ....text.report_text import Cell
 from ..facts import Fact, fact, place
 from ..findings import Findings, FoundArray, FoundDrive, FoundMember, Interface
+from ..found_volumes import FoundVolume, Part
 from ..output_text import bounded, has_unit, said, size_of
 from ..outputs import Output
 from .lsblk_table import tree
@@ -36,6 +38,8 @@ _CONTROLLER_VENDORS = ("DELL", "AVAGO", "LSI", "BROADCOM")
 _HYPER_V = "Msft"
 """The vendor of Hyper-V's disks, whose model is that of a controller's too: "Virtual Disk"."""
 _DISK, _PART, _CIPHER = "disk", "part", "crypt"
+_MAPPED = ("lvm", "crypt", "dm", "mpath")
+_BCACHE = "bcache"
 _MOST = 5000
 
 
@@ -74,7 +78,17 @@ def _device(item: Value, above: str | None, found: Findings) -> str:
         raise named.refused("a device's name, without blanks")
     kind = said(item, "type")
     word = kind.text if kind is not None else _DISK if above is None else _PART
-    if word == _DISK:
+    shown, numbers = said(item, "name"), said(item, "maj:min")
+    if word in _MAPPED or name.startswith(_BCACHE):
+        title = shown.text.rsplit("/", 1)[-1] if shown is not None else name
+        found.aliases[name] = title
+        _stands_on(item, title, above, found, named)
+        name = title
+    if numbers is not None:
+        found.aliases[numbers.text.strip()] = name
+    if name.startswith(_BCACHE):
+        pass
+    elif word == _DISK:
         if name not in found.drives and not name.startswith(("zram", "ram", "loop", "nbd")):
             found.drives[name] = _disk(item, name, place(named))
     elif word == _PART:
@@ -100,6 +114,16 @@ def _device(item: Value, above: str | None, found: Findings) -> str:
         if above not in array.devices:
             array.members.append(FoundMember(above, "in use", place(named)))
     return name
+
+
+def _stands_on(item: Value, name: str, above: str | None, found: Findings, named: Cell) -> None:
+    """A volume, with the device that it is shown on."""
+    volume = found.volumes.setdefault(name, FoundVolume(name, place(named)))
+    size = said(item, "size")
+    if size is not None and volume.length is None:
+        volume.length = fact(size_of(size), size)
+    if above is not None and above not in [part.device for part in volume.parts]:
+        volume.parts.append(Part(above))
 
 
 def _disk(item: Value, name: str, where: str) -> FoundDrive:

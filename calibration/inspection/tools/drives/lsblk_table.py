@@ -15,14 +15,6 @@ from ..outputs import Output
 
 _BRANCH = re.compile(r"[\s|`+├└│─-]*")
 _PAIR = re.compile(r'(?P<key>[A-Z][\w:%-]*)="(?P<value>[^"]*)"')
-_RIGHT = frozenset(
-    (
-        *("SIZE", "RM", "RO", "RA", "ROTA", "MAJ:MIN", "ALIGNMENT", "MIN-IO", "OPT-IO", "PHY-SEC", "LOG-SEC"),
-        *("RQ-SIZE", "DISC-ALN", "DISC-GRAN", "DISC-MAX", "DISC-ZERO", "WSAME", "RAND", "HOTPLUG", "FSSIZE"),
-        *("FSAVAIL", "FSUSED", "FSUSE%", "START", "SEQ", "DAX"),
-    )
-)
-"""Columns that lsblk aligns to the right."""
 _HEADINGS = re.compile(r"[A-Z][A-Z:%-]+(?: +[A-Z][A-Z:%-]+)*")
 _TRUTH = re.compile(r"[01]")
 _ALWAYS = {
@@ -61,7 +53,6 @@ def _table(output: Output) -> list[tuple[int, Value]]:
     """The rows of a table with the lengths of their branches."""
     text = output.text
     heads = [(name.lower(), start, end) for name, start, end in headings(text.line(output.first))]
-    right = {name.lower() for name in _RIGHT}
     found = []
     for number in range(output.first + 1, output.last + 1):
         line = text.line(number)
@@ -73,7 +64,7 @@ def _table(output: Output) -> list[tuple[int, Value]]:
         length = branch.end() if branch is not None else 0
         # Branches are no cell; the name behind them begins its column.
         text.lines[number - 1] = " " * length + line[length:]
-        cells = row(text, number, heads, right)
+        cells = row(text, number, heads)
         if "name" not in cells and "kname" not in cells:
             raise text.refused(number, "a device's name in the first column")
         if _more_mounts(line, heads):

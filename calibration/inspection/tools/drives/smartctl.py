@@ -7,8 +7,8 @@ line before the text tells which disk it is of; a file with one disk's text give
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
+from ..command_line import device_before, line_before
 from ..facts import Fact, fact, place
 from ..findings import Findings, FoundDrive, Interface
 from ..output_text import LARGEST, Line, bounded, inner, key_lines, link_rates, rate_of, said, slower_link
@@ -19,7 +19,6 @@ _BEHIND = re.compile(r"megaraid,(\d{1,5})", re.ASCII)
 _COMMAND = re.compile(r"\bsmartctl\b.*\s(/dev/\S{1,100})")
 _BYTES = re.compile(r"(\d[\d,.\u2019'\u00a0\u202f ]{0,40}) bytes")
 _START = re.compile(r"smartctl (?:version )?\d+\.\d+ ")
-_FILE_NAME = re.compile(r"[^A-Za-z0-9]+")
 _OLD_VERSION = re.compile(r"\s+Version:.*")
 """What smartctl 5 prints behind vendor and product of a SCSI disk."""
 _RPM = re.compile(r"(\d{4,5}) rpm", re.ASCII)
@@ -81,19 +80,13 @@ def _from_text(output: Output) -> Findings:
     """The disk of a text without -j."""
     text, found = output.text, Findings()
     where = f"{text.name}:{output.first}"
-    command = next((line for line in map(text.line, range(output.first - 1, 0, -1)) if line.strip()), "")
-    device = _COMMAND.search(command)
-    behind = _BEHIND.search(command)
-    if behind is not None:
-        name = f"megaraid{behind[1]}"
-    elif device is not None:
-        name = namespace(device[1].rsplit("/", 1)[-1])
-    elif _is_alone(output):
-        name = _FILE_NAME.sub("-", Path(text.name).stem).strip("-") or "disk"
-        found.notes.append(f"{where}: no command before it tells which disk this is of; it is called {name}")
-    else:
-        found.notes.append(f"{where}: nothing tells which disk this is of; smartctl -j does, or the command before it")
+    behind = _BEHIND.search(line_before(output))
+    device = (
+        f"megaraid{behind[1]}" if behind is not None else device_before(output, _COMMAND, _START, found, "smartctl")
+    )
+    if device is None:
         return found
+    name = namespace(device)
     drive = FoundDrive(name, where, device_id=int(behind[1]) if behind is not None else None)
     lines = key_lines(text, output.lines)
     keys = ("Device Model", "Product", "Model Number", "Device")
@@ -129,12 +122,6 @@ def _from_text(output: Output) -> Findings:
         drive.write_cache = fact(cache.value.text == "Enabled", cache.value)
     found.drives[name] = drive
     return found
-
-
-def _is_alone(output: Output) -> bool:
-    """Whether the file has the text of no other disk."""
-    starts = [number for number in range(1, len(output.text) + 1) if _START.match(output.text.line(number))]
-    return starts == [output.first]
 
 
 def _text_interface(lines: dict[str, Line], drive: FoundDrive, found: Findings) -> None:

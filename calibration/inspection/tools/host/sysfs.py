@@ -1,6 +1,7 @@
-"""Settings of disks and of md's arrays from a dump of /sys/block: a line "path:value" for each, as grep prints them.
+"""Settings of disks, of md's arrays and of bcache from a dump of /sys/block.
 
-Documentation/ABI/stable/sysfs-block and Documentation/admin-guide/md.rst of Linux have their units.
+A line "path:value" for each, as grep prints them. Documentation/ABI/stable/sysfs-block and
+Documentation/admin-guide/md.rst of Linux have their units.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from ..facts import fact, place
 from ..findings import Findings, FoundArray, FoundDrive
 from ..output_text import LARGEST, SECTOR, bounded
 from ..outputs import Output
+from ..volumes import bcache
 
 _LINE = re.compile(r"/sys/block/(?P<device>[\w!-]+)/(?P<key>[\w/.-]+):(?P<value>.*?)\s*$", re.ASCII)
 _NO_DISKS = re.compile(r"md|dm-|loop|ram|zram|zd|sr|nbd|bcache")
+_BCACHE = re.compile(r"(?:(?P<part>[\w-]+)/)?bcache/(?P<file>\w+)")
 _STRIPES = "md/stripe_cache_size"
 _MOST_SECTOR = 1 << 16
 _MOST_STRIPES = 1 << 20
@@ -22,7 +25,7 @@ _CACHES = {"write back": True, "write through": False}
 
 
 def read(output: Output) -> Findings:
-    """Sizes, sectors, rotation and caches of disks; the stripe cache of arrays."""
+    """Sizes, sectors, rotation and caches of disks; the stripe cache of arrays; how bcache is set up."""
     text, found, others = output.text, Findings(), 0
     for number in output.lines:
         line = _LINE.match(text.line(number))
@@ -34,6 +37,8 @@ def read(output: Output) -> Findings:
         if key == _STRIPES:
             array = found.arrays.setdefault(name, FoundArray(name, place(value), 0))
             array.stripe_cache = fact(bounded(value, _MOST_STRIPES), value)
+        elif (part := _BCACHE.fullmatch(key)) is not None:
+            others += not bcache.setting(found, part["part"] or name, part["file"], value)
         elif _NO_DISKS.match(name):
             others += 1
         else:

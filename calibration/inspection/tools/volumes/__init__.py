@@ -1,0 +1,1 @@
+"""Readers of what LVM, the device mapper and bcache print."""
