@@ -76,13 +76,22 @@ class BlockSizes:
         self._last = (self._last + 1) % _BURSTS
         self._best[self._last], self._least[self._last] = self.plan(size, largest_record)
 
-    def predicted(self) -> int:
-        """Room of a block that is enough for seven of the last eight bursts.
+    def predicted(self, burst: int = 0, largest_record: int = 0) -> int:
+        """Room of a block that is enough for seven of the last eight bursts, and for the present one.
 
         It is the largest least room, or the second largest if that saves half.
+
+        Parameters
+        ----------
+        burst, largest_record
+            Bytes of the present burst, and of its largest record (see :meth:`plan`); 0: it is over.
         """
         best = min(self._best)
-        first, second = best, best
+        now = 0
+        if burst:
+            planned, now = self.plan(burst, largest_record)
+            best = min(best, planned)
+        first, second = max(now, best), best
         for least in self._least:
             if least >= first:
                 first, second = least, first

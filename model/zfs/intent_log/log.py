@@ -66,37 +66,55 @@ class IntentLog:
         self._sizes = BlockSizes(rules.largest_block)
         self._size = 0
         self._used = CHAIN_BYTES
+        self._burst = 0
         self._left = 0
+        self._largest = 0
 
     @property
     def next_bytes(self) -> int:
         """Size of the block that is allocated for the next commit."""
         return self._size
 
+    @property
+    def has_head(self) -> bool:
+        """Whether a transaction group has written the head of the log."""
+        return self._size > 0
+
     def begun(self) -> None:
-        """The log has been in use before the run: its first commit waits for no transaction group."""
+        """The head is written, here or before the run: no commit waits for a transaction group any more."""
         if not self._size:
             self._size = UNIT_BYTES
 
     def commit(self, records: Sequence[LogRecord]) -> Commit:
-        """Write a burst of records; without any, nothing is written."""
+        """Write a burst of records; without any, nothing is written.
+
+        The first one waits for a transaction group, which writes its data too; its log block is empty.
+        """
         if not records:
             return Commit([], [], False)
-        first = not self._size
-        if first:
-            self._size = UNIT_BYTES
-        total = sum([record.size for record in records])
-        largest = max([record.fixed for record in records])
+        first = not self.has_head
+        self.begun()
+        self.gather(records)
         blocks: list[LogBlock] = []
-        self._left = total
-        for record in records:
-            self._place(record, largest, blocks)
-        self._sizes.after(total, largest)
-        self._close(self._sizes.predicted(), blocks)
-        return Commit(blocks, [record.block for record in records if record.block >= 0], first)
+        for record in [] if first else records:
+            blocks += self.assign(record)
+        blocks.append(self.close())
+        return Commit(blocks, [record.block for record in records if record.block >= 0 and not first], first)
 
-    def _place(self, record: LogRecord, largest: int, blocks: list[LogBlock]) -> None:
+    def gather(self, records: Sequence[LogRecord]) -> None:
+        """Records belong to the present burst."""
+        size = sum([record.size for record in records])
+        self._burst += size
+        self._left += size
+        self._largest = max([self._largest, *[record.fixed for record in records]])
+
+    def assign(self, record: LogRecord, parallel: bool = False) -> list[LogBlock]:
+        """Put a gathered record into the open block, and into new ones; returns the blocks that this closes.
+
+        With `parallel` commits come from several processes, and another burst is expected after this one.
+        """
         data = record.data
+        closed = []
         while True:
             room = self._size - self._used
             whole = self._sizes.room - RECORD_BYTES
@@ -105,18 +123,29 @@ class IntentLog:
                 and room < self._sizes.waste
                 and (data % whole == 0 or room < record.fixed + data % whole)
             ):
-                best, _ = self._sizes.plan(self._left, largest)
-                self._close(best, blocks)
+                best, _ = self._sizes.plan(self._left, self._largest)
+                if parallel:
+                    more = self._left + self._sizes.predicted(self._burst, self._largest)
+                    best = max(best, self._sizes.plan(more, self._largest)[0])
+                closed.append(self._next_block(best))
                 room = self._size - self._used
             now = min(data, room - record.fixed)
             self._used += record.fixed + now
             data -= now
             if not data:
                 self._left -= record.fixed + now
-                return
+                return closed
             self._left -= now
 
-    def _close(self, room: int, blocks: list[LogBlock]) -> None:
-        blocks.append(LogBlock(self._size, in_units(self._used)))
+    def close(self) -> LogBlock:
+        """Close the open block, and with it the burst."""
+        if self._burst:
+            self._sizes.after(self._burst, self._largest)
+        self._burst = self._left = self._largest = 0
+        return self._next_block(self._sizes.predicted())
+
+    def _next_block(self, room: int) -> LogBlock:
+        block = LogBlock(self._size, in_units(self._used))
         self._size = self._sizes.block(room)
         self._used = CHAIN_BYTES
+        return block

@@ -194,9 +194,10 @@ class Dataset(Device):
             self.fetch(self.base + block, request.issuer, join.part)
 
     def _in_memory(self, block: i64, now: float) -> bool:
-        return (
-            block in self._open or block in self._closed or (self.caches_data and self._arc.use(self.base + block, now))
-        )
+        if block in self._open or block in self._closed:
+            return True
+        key = self.base + block
+        return self._arc.use(key, now) if self.caches_data else self._dbufs.holds(key)
 
     @property
     def psize(self) -> int:
@@ -287,8 +288,14 @@ class Dataset(Device):
         request.mark(POOL_READ, self._engine._now)
         costs, size = self.costs, self.block_bytes
         seconds = costs.copy_s(request.size)
-        if costs.decompress_s_per_byte:
-            first, last = request.offset // size, (request.offset + request.size - 1) // size
+        end = request.offset + request.size
+        first, last = request.offset // size, (end - 1) // size
+        if not self.caches_data:
+            ends = last + 1 == self.blocks or end == (last + 1) * size
+            begins = request.offset <= last * size
+            missing = self._dbufs.missing_uncached(self.base + first, self.base + last, size, begins, ends)
+            seconds += missing * size * costs.decompress_s_per_byte
+        elif costs.decompress_s_per_byte:
             missing = self._dbufs.missing(self.base + first, self.base + last, size)
             seconds += missing * size * costs.decompress_s_per_byte
         self.after(seconds, request.complete)
@@ -311,6 +318,8 @@ class Dataset(Device):
         if block not in self._open:
             self._open[block] = None
             self._arc.remove(self.base + block)
+            if not self.caches_data:
+                self._dbufs.drop(self.base + block)
             if self.caches is not None:
                 self.caches.level.drop(self.base + block)
             self._arc.dirty += self.block_bytes

@@ -1,21 +1,22 @@
 """The intent log of one dataset at work: commits are gathered into log blocks, written, flushed, and end in order.
 
-A commit that comes alone closes its log block at once. When several come at the same time, the block stays open for
-a tenth of the time that the last ones took, so that more commits share it. Source: OpenZFS 2.3 module/zfs/zil.c
-(zil_commit_writer, zil_process_commit_list, zil_commit_waiter, zil_lwb_write_done, zil_lwb_flush_vdevs_done).
+A commit that comes alone closes its log block at once. When commits of several processes meet, the block stays open
+for a tenth of the time that the last ones took, or until it is full, so that more commits share it. Source: OpenZFS
+2.3 module/zfs/zil.c (zil_process_commit_list, zil_commit_waiter, zil_lwb_write_issue, zil_lwb_write_done,
+zil_lwb_flush_vdevs_done).
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from mypy_extensions import i64
 
 from ...core.engine import Engine
 from ..allocation.allocator import Allocator, Place
-from ..intent_log.log import Commit, IntentLog
+from ..intent_log.log import IntentLog, LogBlock
 from ..intent_log.records import LogRecord, LogRules, log_records
 from .member_io import SYNC_WRITE
 from .members import Members
@@ -24,7 +25,8 @@ from .transaction_groups import Owner, TransactionGroups
 TIMEOUT_SHARE: Final = 0.1
 """How long a log block stays open, over the latency of the last ones (zfs_commit_timeout_pct)."""
 BURSTS: Final = 8
-"""Bursts for which the log stays in parallel mode after commits have met (ZIL_BURSTS)."""
+"""Bursts for which commits count as those of several processes after two have met in a block (ZIL_BURSTS); half of
+them after one has come while the one before was not on disk."""
 LOCK_S: Final = 10e-6
 """How long (s) a commit takes to gather the records; assumed. Commits that come meanwhile are gathered with it."""
 
@@ -63,7 +65,6 @@ class LogWriter:
     __slots__ = (
         "_allocator",
         "_arriving",
-        "_batch",
         "_dataset",
         "_engine",
         "_gathering",
@@ -75,11 +76,14 @@ class LogWriter:
         "_members",
         "_new_places",
         "_next",
+        "_noted",
         "_old_places",
         "_old_records",
+        "_open",
         "_parallel",
         "_pending",
         "_rules",
+        "_taken",
     )
 
     def __init__(
@@ -98,13 +102,16 @@ class LogWriter:
         self._groups = groups
         self._rules = rules
         self._log = IntentLog(rules)
+        # Records that are not in a log block, and how many there have been up to the last of them and before the first.
         self._pending: list[LogRecord] = []
+        self._noted: i64 = 0
+        self._taken: i64 = 0
         # Records of writes whose group is closed and not yet on disk.
         self._old_records = 0
-        self._arriving: list[Callable[[], None]] = []
+        self._arriving: list[_Waiter] = []
         self._gathering = False
-        self._batch: _Batch | None = None
-        self._in_flight: deque[_Batch] = deque()
+        self._open: _Block | None = None
+        self._in_flight: deque[_Block] = deque()
         self._head_waits = False
         self._parallel = 0
         self._latency_s = 0.0
@@ -118,14 +125,15 @@ class LogWriter:
 
     def add(self, offset: i64, size: i64, synchronous: bool) -> None:
         """Note a write, which the next commit logs."""
-        self._pending += log_records(self._rules, [(offset, size)], synchronous)
+        records = log_records(self._rules, [(offset, size)], synchronous)
+        self._pending += records
+        self._noted += len(records)
 
     def commit(self, done: Callable[[], None]) -> None:
         """Put all noted writes on stable storage and call back."""
-        self._arriving.append(done)
+        self._arriving.append(_Waiter(done, self._noted))
         if not self._gathering and not self._head_waits:
-            self._gathering = True
-            self._engine.call_at(self._engine._now + LOCK_S, self._gather)
+            self._gather_soon()
 
     def group_closed(self) -> None:
         """The open transaction group is closed: its log blocks are freed when it is on disk."""
@@ -137,114 +145,181 @@ class LogWriter:
         for place in self._old_places:
             self._allocator.free(place)
         self._old_places = []
-        del self._pending[: self._old_records]
-        self._old_records = 0
+        self._take(self._old_records)
+
+    def _take(self, count: int) -> list[LogRecord]:
+        """Take the oldest records that are not in a log block."""
+        taken = self._pending[:count]
+        del self._pending[:count]
+        self._taken += count
+        self._old_records = max(0, self._old_records - count)
+        return taken
+
+    def _gather_soon(self) -> None:
+        self._gathering = True
+        self._engine.call_at(self._engine._now + LOCK_S, self._gather)
 
     def _gather(self, _: Any) -> None:
-        """Take what has been noted into the open log block, and close it, now or later."""
+        """Put what the arrived commits wait for into the open log block, and close it, now or later."""
         self._gathering = False
-        waiters, self._arriving = self._arriving, []
-        records, self._pending = self._pending, []
-        self._old_records = 0
-        if len(waiters) > 1:
-            self._parallel = BURSTS
-        batch = self._batch
-        if batch is None:
-            if not records:
-                self._after_last(waiters)
-                return
-            batch = self._batch = _Batch(self)
-        batch.records += records
-        batch.waiters += waiters
-        batch.size += sum([record.size for record in records])
-        if not self._parallel or batch.size >= self._rules.largest_block:
-            self.close(batch)
-        elif not batch.timed:
-            batch.timed = True
-            self._engine.call_at(self._engine._now + TIMEOUT_SHARE * self._latency_s, batch.time_out)
-
-    def _after_last(self, waiters: list[Callable[[], None]]) -> None:
-        """Nothing is left to log: commits end with the last one that is under way."""
-        if self._in_flight:
-            self._in_flight[-1].waiters += waiters
-            return
-        for waiter in waiters:
-            waiter()
-
-    def close(self, batch: _Batch) -> None:
-        """Close the open log block, unless that has been done, and write it."""
-        if batch is not self._batch:
-            return
-        self._batch = None
-        if self._parallel:
-            self._parallel -= 1
-        self._in_flight.append(batch)
-        commit = self._log.commit(batch.records)
-        if commit.waits_for_txg:
+        log = self._log
+        if not log.has_head:
             self._head_waits = True
             self._groups.dirtied(self._dataset, 0)
-            self._groups.when_synced(_HeadWritten(self, batch, commit).done)
-        else:
-            self._issue(batch, commit)
+            self._groups.when_synced(self._head_written)
+            return
+        waiters, self._arriving = self._arriving, []
+        number: i64 = self._taken
+        records = self._take(max(0, waiters[len(waiters) - 1].after - number))
+        if records:
+            if self._open is not None:
+                self._parallel = BURSTS
+            elif self._in_flight:
+                self._parallel = max(self._parallel, BURSTS // 2)
+            log.gather(records)
+        attached = 0
+        for record in records:
+            while waiters[attached].after <= number:
+                self._attach(waiters[attached].done)
+                attached += 1
+            number += 1
+            closed = log.assign(record, self._parallel > 0)
+            if self._open is None:
+                self._open = _Block(self)
+            if closed:
+                self._issue(closed)
+                if attached:
+                    self._parallel = BURSTS
+            if record.block >= 0:
+                self._open.in_place.append(record.block)
+        for waiter in waiters[attached:]:
+            self._attach(waiter.done)
+        block = self._open
+        if block is not None and not self._parallel:
+            self.close(block)
 
-    def head_written(self, batch: _Batch, commit: Commit) -> None:
-        """A transaction group has written the head of the log: the first commit goes on."""
+    def _attach(self, done: Callable[[], None]) -> None:
+        """A commit ends with the open block, or with the last one that is being written."""
+        block = self._open
+        if block is None:
+            if self._in_flight:
+                self._in_flight[-1].waiters.append(done)
+            else:
+                done()
+            return
+        if self._parallel and not block.waiters:
+            self._engine.call_at(self._engine._now + TIMEOUT_SHARE * self._latency_s, block.time_out)
+        block.waiters.append(done)
+
+    def _head_written(self) -> None:
+        """A transaction group has written the head of the log, and the first commit's data: its block is empty."""
         self._head_waits = False
-        self._issue(batch, commit)
+        self._log.begun()
+        block = self._open = _Block(self)
+        block.waiters.append(self._arriving.pop(0).done)
+        self.close(block)
         if self._arriving and not self._gathering:
-            self._gathering = True
-            self._engine.call_at(self._engine._now + LOCK_S, self._gather)
+            self._gather_soon()
 
-    def _issue(self, batch: _Batch, commit: Commit) -> None:
-        batch.issued = self._engine._now
+    def close(self, block: _Block) -> None:
+        """Close the open log block, unless that has been done, and write it."""
+        if block is self._open:
+            if self._parallel:
+                self._parallel -= 1
+            self._issue([self._log.close()])
+            self._open = None
+
+    def _issue(self, closed: Sequence[LogBlock]) -> None:
+        """Write the open block and those after it that were filled; another one is open then."""
+        for number, log_block in enumerate(closed):
+            block = self._open
+            assert block is not None
+            last = number + 1 == len(closed)
+            self._write(block, log_block, self._log.next_bytes if last else closed[number + 1].size)
+            self._open = _Block(self)
+
+    def _write(self, block: _Block, log_block: LogBlock, next_bytes: int) -> None:
+        block.issued = self._engine._now
+        self._in_flight.append(block)
         pool, allocator, dataset = self._members.pool, self._allocator, self._dataset
         writes: list[Place] = []
-        for number in dict.fromkeys(commit.in_place):
-            if dataset.is_dirty(number):
+        for record in dict.fromkeys(block.in_place):
+            if dataset.is_dirty(record):
                 places = allocator.allocate(dataset.psize)
-                dataset.put_in_place(number, places)
+                dataset.put_in_place(record, places)
                 writes += places
-        for number, block in enumerate(commit.blocks):
-            # Each block is allocated when the one before it is closed, so it lies before what is allocated meanwhile.
-            place = self._next or allocator.allocate_log(block.size)
-            self._new_places.append(place)
-            writes.append(Place(place.vdev, place.offset, block.written(pool.vdevs[place.vdev])))
-            last = number + 1 == len(commit.blocks)
-            self._next = allocator.allocate_log(self._log.next_bytes if last else commit.blocks[number + 1].size)
-        batch.left = len(writes)
-        batch.vdevs = sorted({place.vdev for place in writes})
+        # Each block is allocated when the one before it is closed, so it lies before what is allocated meanwhile.
+        place = self._next or allocator.allocate_log(log_block.size)
+        self._new_places.append(place)
+        writes.append(Place(place.vdev, place.offset, log_block.written(pool.vdevs[place.vdev])))
+        self._next = allocator.allocate_log(next_bytes)
+        block.left = len(writes)
+        block.vdevs |= {place.vdev for place in writes}
         for place in writes:
-            self._members.write(place, SYNC_WRITE, dataset.log_issuer, batch.part)
+            self._members.write(place, SYNC_WRITE, dataset.log_issuer, block.part)
 
-    def flush(self, batch: _Batch) -> None:
-        """All of a batch is written: flush the members that it went to."""
-        self._members.flush(batch.vdevs, batch.flushed)
+    def written(self) -> None:
+        """A block is written: flush the members of all those before which everything is.
 
-    def finish(self, batch: _Batch) -> None:
-        """A batch is on stable storage; commits end in the order in which they were written."""
-        took_s = self._engine._now - batch.issued
-        self._latency_s = (7 * self._latency_s + took_s) / 8 if self._latency_s else took_s
+        A block that no commit waits for leaves its flush to the next one.
+        """
+        flushed: list[_Block] = []
+        before: _Block | None = None
+        for block in self._in_flight:
+            if before is not None and not before.waiters:
+                before.stable = True
+                block.vdevs |= before.vdevs
+                flushed.remove(before)
+            before = None
+            if block.left:
+                break
+            if not block.flushing:
+                block.flushing = True
+                flushed.append(block)
+                before = block
+        for block in flushed:
+            self._members.flush(sorted(block.vdevs), block.flushed)
+
+    def finish(self) -> None:
+        """A block is on stable storage; commits end in the order in which they were written."""
         in_flight = self._in_flight
         while in_flight and in_flight[0].stable:
-            for waiter in in_flight.popleft().waiters:
+            block = in_flight.popleft()
+            took_s = self._engine._now - block.issued
+            self._latency_s = (7 * self._latency_s + took_s) / 8 if self._latency_s else took_s
+            for waiter in block.waiters:
                 waiter()
 
 
-class _Batch:
-    """Commits that share log blocks."""
+class _Waiter(NamedTuple):
+    """A commit.
 
-    __slots__ = ("_writer", "issued", "left", "records", "size", "stable", "timed", "vdevs", "waiters")
+    Attributes
+    ----------
+    done
+        Called at its end.
+    after
+        How many records there had been when it came.
+    """
+
+    done: Callable[[], None]
+    after: i64
+
+
+class _Block:
+    """A log block, and the commits that end with it."""
+
+    __slots__ = ("_writer", "flushing", "in_place", "issued", "left", "stable", "vdevs", "waiters")
 
     def __init__(self, writer: LogWriter) -> None:
         self._writer = writer
-        self.records: list[LogRecord] = []
+        self.in_place: list[int] = []
         self.waiters: list[Callable[[], None]] = []
-        self.size: i64 = 0
-        self.timed = False
+        self.flushing = False
         self.stable = False
         self.issued = 0.0
         self.left: i64 = 0
-        self.vdevs: Sequence[int] = ()
+        self.vdevs: set[int] = set()
 
     def time_out(self, _: Any) -> None:
         """The log block has been open for long enough."""
@@ -254,24 +329,9 @@ class _Batch:
         """One write is complete."""
         self.left -= 1
         if not self.left:
-            self._writer.flush(self)
+            self._writer.written()
 
     def flushed(self) -> None:
         """The caches are flushed."""
         self.stable = True
-        self._writer.finish(self)
-
-
-class _HeadWritten:
-    """What waits for the head of a log."""
-
-    __slots__ = ("_batch", "_commit", "_writer")
-
-    def __init__(self, writer: LogWriter, batch: _Batch, commit: Commit) -> None:
-        self._writer = writer
-        self._batch = batch
-        self._commit = commit
-
-    def done(self) -> None:
-        """The head is written."""
-        self._writer.head_written(self._batch, self._commit)
+        self._writer.finish()

@@ -57,12 +57,12 @@ def test_what_is_written_in_place_has_a_log_record_for_each_record() -> None:
 
 
 def test_the_first_commit_waits_for_a_transaction_group() -> None:
-    """The log's head is written by it; the block that goes with it is too small for data and stays empty."""
+    """The group writes the log's head, and the data too: the block that goes with it is empty, as recorded."""
     log = IntentLog(POOL)
     assert log.commit([]) == Commit([], [], False)
     first, second = commits(log, 4 * KIB, 2)
-    assert first == Commit([LogBlock(4 * KIB, 4 * KIB), LogBlock(8 * KIB, 8 * KIB)], [], True)
-    assert not second.waits_for_txg
+    assert first == Commit([LogBlock(4 * KIB, 4 * KIB)], [], True)
+    assert second == Commit([LogBlock(8 * KIB, 8 * KIB)], [], False)
 
 
 def test_blocks_follow_the_bursts() -> None:
@@ -73,6 +73,19 @@ def test_blocks_follow_the_bursts() -> None:
     commits(log, 64 * KIB)
     sizes = [each.blocks[0].size // KIB for each in commits(log, 4 * KIB, 12)]
     assert sizes == [68] * 7 + [8] * 5
+
+
+def test_blocks_of_parallel_commits_expect_another_burst() -> None:
+    """In the middle of a burst the next block is for its rest; with several processes also for the next burst."""
+    sizes = []
+    for parallel in (False, True):
+        log = IntentLog(DEVICE)
+        commits(log, 16 * KIB)
+        records = log_records(log.rules, [(k * 16 * KIB, 16 * KIB) for k in range(2)], True)
+        log.gather(records)
+        assert [log.assign(each, parallel) for each in records] == [[], [LogBlock(20 * KIB, 20 * KIB)]]
+        sizes.append(log.next_bytes // KIB)
+    assert sizes == [20, 36]
 
 
 def test_one_large_burst_does_not_change_the_prediction() -> None:

@@ -18,10 +18,32 @@ def test_a_second_read_comes_from_memory() -> None:
     """A read brings its record into the ARC; with primarycache=metadata it does not stay there."""
     for caches, again in ((True, 0), (False, 128 * KIB)):
         lab = Lab(RAIDZ1, [DatasetSettings("file", 64 * MIB, 128 * KIB, caches_data=caches)])
-        lab.request(READ, 20 * MIB, 4 * KIB)
+        lab.request(READ, 20 * MIB + 32 * KIB, 4 * KIB)
         lab.forget()
         lab.request(READ, 20 * MIB + 64 * KIB, 4 * KIB)
         assert sum(lab.moved(READ)) == again
+
+
+def test_an_uncached_record_stays_from_its_beginning_to_its_end() -> None:
+    """With primarycache=metadata sequential small reads read each record once; a record read to its end is gone."""
+    lab = Lab(RAIDZ1, [DatasetSettings("file", 64 * MIB, 128 * KIB, caches_data=False)])
+    lab.request(READ, 30 * MIB, 4 * KIB)
+    lab.forget()
+    for at in range(20 * MIB, 21 * MIB, 4 * KIB):
+        lab.request(READ, at, 4 * KIB)
+    assert sum(lab.moved(READ)) == MIB
+    lab.request(READ, 20 * MIB + 4 * KIB, 4 * KIB)
+    assert sum(lab.moved(READ)) == MIB + 128 * KIB
+    # A read over two records leaves the second one, of which it does not reach the end.
+    lab.request(READ, 24 * MIB, 130 * KIB)
+    lab.forget()
+    lab.request(READ, 24 * MIB + 200 * KIB, 4 * KIB)
+    assert sum(lab.moved(READ)) == 0
+    lab.request(WRITE, 24 * MIB + 200 * KIB, 4 * KIB)
+    lab.sync()
+    lab.forget()
+    lab.request(READ, 24 * MIB + 200 * KIB, 4 * KIB)
+    assert sum(lab.moved(READ)) == 128 * KIB
 
 
 def test_partial_write_reads_its_record_once() -> None:
