@@ -34,11 +34,11 @@ def run(name: str, changes: dict[str, Any] | None = None, **short: Any) -> Predi
     return _run(name, tuple(sorted({**(changes or {}), **short}.items())))
 
 
-def test_there_are_eleven() -> None:
+def test_there_are_twelve() -> None:
     """Protects the lessons from a page without a scenario, or one that the index does not name."""
     pages = {path.stem for path in LESSONS.glob("*.md")} - {"index"}
     index = (LESSONS / "index.md").read_text(encoding="utf-8")
-    assert len(NAMES) == 11
+    assert len(NAMES) == 12
     assert pages == set(NAMES)
     assert pages == set(re.findall(r"\]\(([\w-]+)\.md\)", index))
 
@@ -74,6 +74,29 @@ def test_full_stripes_reverse_small_writes() -> None:
     stripes = {"block_size": "1280KiB", "depth": 4}
     raid10, raid5 = (run("small-writes", stripes, layout=layout).rate for layout in ("raid10", "raid5"))
     assert raid5 > 1.15 * raid10
+
+
+def test_a_raidz_reads_small_blocks_like_one_disk() -> None:
+    """Protects "raidz": vdevs count where a block covers its vdev, and disks where a block is one unit."""
+    data = "pools.tank.datasets.data"
+    disk = {"pools.tank.vdevs": "stripe disk0", f"{data}.volume": "50GiB"}
+    unit = {"block_size": "4KiB", f"{data}.volblocksize": "4KiB", f"{data}.volume": "50GiB"}
+    one, raidz1 = (run("raidz", change).iops["read"] for change in (disk, {}))
+    two, mirrors = (run("raidz", layout=layout).iops["read"] for layout in ("2 x raidz1", "mirrors"))
+    assert raidz1 == pytest.approx(one, rel=0.1)
+    assert two == pytest.approx(2 * raidz1, rel=0.15)
+    assert mirrors > 3.4 * raidz1
+    assert run("raidz", unit).iops["read"] > 3.4 * raidz1
+
+
+def test_blocks_that_fit_side_by_side_are_read_side_by_side() -> None:
+    """Protects its exercise: blocks of half a vdev's disks are read as by two vdevs."""
+    wide = {"machine.drives.count": 12, "layout": "raidz2"}
+    half, whole = (
+        run("raidz", {**wide, "pools.tank.datasets.data.volblocksize": size}).iops["read"]
+        for size in ("16KiB", "128KiB")
+    )
+    assert half > 1.6 * whole
 
 
 def test_a_partition_off_the_stripe_reads_before_it_writes() -> None:

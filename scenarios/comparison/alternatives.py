@@ -160,7 +160,7 @@ def _with_path(path: str, value: Any) -> str:
 def _short(path: str, value: Any) -> str:
     if path == SCENARIO:
         return str(value)
-    if isinstance(value, str) and value[:1].isalpha() and value != NONE:
+    if isinstance(value, str) and (value[:1].isalpha() or " x " in value) and value != NONE:
         return value
     words = [word for word in path.split(".") if not word.isdecimal()]
     return f"{words[-1]}={shown(value)}"

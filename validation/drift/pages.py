@@ -169,7 +169,9 @@ def _first_shots(shots: FirstShots, now: Mapping[str, Line]) -> list[str]:
         line = now.get(study, Line(n=0))
         today = f"{_percent(line.median_error_pct)} | {_percent(line.p90_error_pct)}"
         told.append(f"| {study} | {shot.date} | {shot.n} | {errors} | {today} |")
-    notes = [
-        f"- {name}: {note.text} ({note.date})" for name, shot in sorted(shots.shots.items()) for note in shot.notes
-    ]
+    changed: dict[str, list[str]] = {}
+    for name, shot in sorted(shots.shots.items()):
+        for note in shot.notes:
+            changed.setdefault(f"{note.text} ({note.date})", []).append(name)
+    notes = [f"- {', '.join(names)}: {text}" for text, names in changed.items()]
     return [*told, *(["", "Descriptions that were changed after their first shot:", "", *notes] if notes else [])]

@@ -98,3 +98,8 @@ def test_a_scenario_of_a_list_is_called_by_its_name(name: str) -> None:
     design = Design(1, {SCENARIO: name}, None)
     assert (design.name, design.label) == (name, name)
     assert Design(1, {"depth": 4}, None).name == "depth=4"
+
+
+def test_vdevs_are_called_by_their_words() -> None:
+    """Protects tables from "layout=2 x raidz1", which breaks into two lines."""
+    assert Design(1, {"layout": "2 x raidz1"}, None).label == "2 x raidz1"
