@@ -79,6 +79,7 @@ class Diagnosis(Value):
             "nothing_else_wrong": found.fits,
             "seen": [{"cause": each.name, "words": each.words, "share": left} for each, left in found.seen],
             "causes": self._rows(),
+            "would_not_show": found.untold,
             "measured": [{"job": job.name, **job.figures} for job in found.measured.jobs],
             "should": found.should,
             "as_described": found.as_described,
@@ -115,7 +116,7 @@ def diagnose(
     ----------
     printed
         Files with what the machine's tools printed (mdadm, /proc/mdstat, lsblk, smartctl, lscpu ...), and reports of
-        fio (JSON) and iostat, in any order.
+        fio (JSON or text) and iostat, in any order.
     measured
         Further files with reports of fio or iostat.
     machine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterator, Sequence
 
 from ...calibration.diagnosis.case import Form
@@ -30,7 +31,23 @@ def diagnosis_answer(name: str, found: Diagnosis, notes: Sequence[str]) -> Answe
         parts.append(_causes(found, shown))
     if found.found is not None:
         parts += _checks(found, [each for each in shown if each.probability >= _WORTH_A_CHECK])
-    return Answer(f"{name}: {found.case.target}", [*parts, _figures(found), *lines(notes)])
+    told = [*_evidence(found), *_untold(found), *notes]
+    return Answer(f"{name}: {found.case.target}", [*parts, _figures(found), *lines(told)])
+
+
+def _evidence(found: Diagnosis) -> Iterator[str]:
+    """The member whose requests take longest, as iostat shows it."""
+    slowest, awaits = found.measured.slowest, found.measured.awaits
+    if slowest in found.case.drives:
+        others = statistics.median(seconds for name, seconds in awaits.items() if name != slowest)
+        times = f"{milliseconds(awaits[slowest])}, those of the others {milliseconds(others)} (await)"
+        yield f"Requests of {slowest} take {times}."
+
+
+def _untold(found: Diagnosis) -> Iterator[str]:
+    """Causes that could be there and would not show."""
+    if found.untold:
+        yield f"These jobs would not show: {', '.join(found.untold)}."
 
 
 def verdict_words(found: Diagnosis) -> str:
@@ -52,7 +69,10 @@ def verdict_words(found: Diagnosis) -> str:
         far = f"{100 * found.share_as_described:.0f} % of the prediction"
         told.append(f"As fast as predicted{as_it_is}: {far}, which is right within a factor of {found.factor:.2g}.")
     else:
-        told.append("No cause that was tried explains the figures.")
+        faster = (
+            "It is faster than predicted" if found.share_as_described > 1 else "No cause that was tried explains it"
+        )
+        told.append(f"{faster}: {100 * found.share_as_described:.0f} % of the prediction.")
     return " ".join(told)
 
 
@@ -62,7 +82,7 @@ def _odds(probability: float) -> str:
 
 def _filled(found: Diagnosis, text: str, form: Form) -> str:
     member = form.member or found.case.drives[0]
-    return text.format(member=member, value=form.value, array=found.case.target, target=found.case.target)
+    return text.format(member=member, value=form.value, array=found.case.array_name, target=found.case.target)
 
 
 def _cause_words(found: Diagnosis, causes: Sequence[tuple[Cause, Form]]) -> str:
@@ -79,7 +99,13 @@ def _seen(found: Diagnosis) -> Table:
     rows: list[Row] = []
     for each, left in found.seen:
         mend = catalogue()[each.name].mend
-        rows.append([each.words, left, mend.format(member="DRIVE", value="", array=found.case.target, target="")])
+        rows.append(
+            [
+                each.words,
+                left,
+                mend.format(member="DRIVE", value="", array=found.case.array_name, target=found.case.target),
+            ]
+        )
     return Table("Seen", columns, rows)
 
 

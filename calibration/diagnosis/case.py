@@ -8,6 +8,8 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ...scenarios.description.arrays import ArraySpec
+from ...scenarios.description.caches import CacheSpec
+from ...scenarios.description.devices import Devices
 from ...scenarios.description.pools import PoolSpec, pool_devices
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.documents.document import Document
@@ -16,8 +18,12 @@ from .measured import MeasuredJob
 _PRECISION = "10%"
 _IOS = 1500
 """I/Os of a job that a run has at most, by the rate that was measured."""
-_SHORTEST_S, _LONGEST_S = 0.5, 20.0
+_SHORTEST_S, _LONGEST_S = 0.1, 20.0
 _OTHER = "other"
+BUFFERED = "buffered"
+"""Name of a job that goes through the page cache."""
+_BUFFERED_IOS = 20_000
+"""I/Os of such a job: its first ones fill the cache, and the others show its speed."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,8 @@ class Change:
     values
         New values of the machine and its arrays by dotted path; None removes one.
     load
-        New fields of every job's load.
+        New fields of every job's load; None removes one. `direct` tells whether it goes past the page cache, as it does
+        unless the job itself tells otherwise; a job that writes does so always.
     other
         A load that is there at the same time; None: there is none.
     """
@@ -98,7 +105,7 @@ class Case:
             What the job read and wrote: "md0", "zvol/tank/vm", "/tank/home/test".
         """
         spec = document.spec()
-        named = [*spec.arrays, *spec.volumes, *spec.machine.drives]
+        named = [*spec.arrays, *spec.caches, *spec.encrypted, *spec.volumes, *spec.machine.drives]
         if target is None and file in named:
             return cls(document, file)
         path = f"{(file or '').removeprefix('zvol').removeprefix('/')}/"
@@ -114,7 +121,8 @@ class Case:
             return target
         built_on = {member for array in spec.arrays.values() for member in array.members}
         built_on |= {member for pool in spec.pools.values() for member in pool.members}
-        whole = [*spec.arrays, *pool_devices(spec.pools)]
+        built_on |= {device for cache in spec.caches.values() for device in cache.devices}
+        whole = [*spec.arrays, *pool_devices(spec.pools), *spec.caches]
         candidates = [name for name in whole if name not in built_on] or [*spec.machine.drives]
         if len(candidates) != 1:
             raise InputError(
@@ -128,12 +136,26 @@ class Case:
     def devices(self) -> list[str]:
         """All devices that a job can run on."""
         spec = self.spec
-        return [*spec.arrays, *pool_devices(spec.pools), *spec.volumes, *spec.machine.drives]
+        built = [*spec.caches, *spec.encrypted, *spec.volumes]
+        return [*spec.arrays, *pool_devices(spec.pools), *built, *spec.machine.drives]
 
     @property
     def array(self) -> ArraySpec | None:
-        """The array that is loaded; None of a single drive or a pool."""
-        return self.spec.arrays.get(self.target)
+        """The array that is loaded, or that is below what is loaded; None of a single drive or a pool."""
+        return self.spec.arrays.get(self.array_name)
+
+    @property
+    def array_name(self) -> str:
+        """Its name; without one that of the target."""
+        name, devices = self.target, Devices.of(self.spec)
+        while name not in self.spec.arrays and (below := devices.one_below(name)) is not None:
+            name = below
+        return name if name in self.spec.arrays else self.target
+
+    @property
+    def cache(self) -> CacheSpec | None:
+        """The SSD cache that is loaded."""
+        return self.spec.caches.get(self.target)
 
     @property
     def pool(self) -> PoolSpec | None:
@@ -151,9 +173,15 @@ class Case:
             return [name]
         pools = pool_devices(spec.pools)
         if name in pools:
-            parts = pools[name][0].leaves()
+            parts: Sequence[str] = pools[name][0].leaves()
         else:
-            parts = spec.arrays[name].members if name in spec.arrays else spec.volumes[name].on
+            below = Devices.of(spec).one_below(name)
+            if name in spec.arrays:
+                parts = spec.arrays[name].members
+            elif name in spec.caches:
+                parts = spec.caches[name].devices
+            else:
+                parts = spec.volumes[name].on if below is None else (below,)
         return list(dict.fromkeys(drive for part in parts for drive in self._below(part)))
 
     def changed(self, change: Change) -> Case:
@@ -162,7 +190,10 @@ class Case:
 
     def scenario(self, job: MeasuredJob, change: Change = NOTHING) -> ScenarioSpec:
         """The scenario of a job; `InputError` if the change cannot be made, or the job cannot run then."""
-        load = {**job.load, **change.load, "kind": "load", "targets": [self.target]}
+        load = {**job.load, **change.load}
+        direct = load.pop("direct", job.direct is not False) or load["read_share"] < 1
+        load = {name: value for name, value in load.items() if value is not None}
+        load |= {"kind": "load", "targets": [self.target]}
         values: dict[str, Any] = {**change.values, "workload": None, "workloads": None}
         there = {
             name: value
@@ -171,7 +202,9 @@ class Case:
         }
         document = self.document.changed(there, "cause")
         data = dict(document.data)
-        if change.other is None:
+        if not direct and change.other is None:
+            data["workload"] = {"kind": "fio", "job": _buffered_job(load, self.target, longest_s(job))}
+        elif change.other is None:
             data["workload"] = {**load, **_times(job)}
         else:
             del load["kind"]
@@ -183,6 +216,18 @@ class Case:
 def _times(job: MeasuredJob) -> dict[str, str]:
     """How long a job runs: until its speed is known, but not long where that takes long."""
     return {"precision": _PRECISION, "duration": f"{longest_s(job):.3g}s"}
+
+
+def _buffered_job(load: Mapping[str, Any], target: str, longest: float) -> str:
+    """The same as a job of fio through the page cache, which ends when its speed is known."""
+    kept = {"blocksize": load["block_size"], "iodepth": load["depth"], "numjobs": load["jobs"]}
+    optional = {"ioengine": "engine", "offset": "start", "size": "span"}
+    kept |= {option: load[name] for option, name in optional.items() if load.get(name) is not None}
+    kept = {option: str(value).removesuffix("B") for option, value in kept.items()}
+    kept |= {"rw": "randread" if load["pattern"] == "random" else "read", "filename": f"/dev/{target}"}
+    kept |= {"number_ios": _BUFFERED_IOS, "runtime": f"{max(1, round(1e6 * longest))}us"}
+    options = "\n".join(f"{name}={value}" for name, value in kept.items())
+    return f"[{BUFFERED}]\n{options}\ntime_based\n"
 
 
 def longest_s(job: MeasuredJob) -> float:

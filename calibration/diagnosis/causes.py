@@ -6,6 +6,8 @@ the machine cannot have, or that its outputs rule out, has no forms.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,10 +24,14 @@ from ...model.files.quantities import format_rate
 from ...model.files.yaml_files import read_yaml
 from ...model.layouts import LEVELS
 from ...model.solid_state.spec import SolidStateSpec
+from ...scenarios.description.arrays import NONE
+from .cache_causes import CACHE_FORMS
 from .case import Case, Change, Form, drives_of
+from .job_causes import JOB_FORMS
 from .measured import Measurements
 from .pool_causes import POOL_FORMS
 
+_PCIE = re.compile(r"PCIe (\d)\.0 x(\d+)")
 _SATA_RATES = (300e6, 150e6)
 _LANE_SHARES = (0.5, 0.25)
 _SLOWER_S = (10e-3, 50e-3)
@@ -33,15 +39,9 @@ _SLOWER_S = (10e-3, 50e-3)
 _SLOWER_FLASH = (3.0, 10.0)
 _CLOCKS = (0.5, 0.3)
 _THROTTLED = (0.5, 0.25)
-_INNER = 0.9
-"""Share of the capacity behind which a test is at the end of the drives."""
-_SMALL = 1 << 30
-_SECTOR_63 = 63 * 512
+_REMOTE_SHARE = 0.6
+"""Rate of the memory of another node over that of the node's own (assumed)."""
 _CACHES = (64, 256)
-_OTHER_LOADS: tuple[dict[str, Any], ...] = (
-    {"pattern": "sequential", "block_size": "1MiB", "read_share": "100%", "depth": 2},
-    {"pattern": "random", "block_size": "16KiB", "read_share": "70%", "depth": 16},
-)
 
 
 class CauseEntry(Spec):
@@ -124,21 +124,6 @@ def _spec(case: Case, name: str) -> Any:
     return case.spec.machine.drives[name].spec()
 
 
-def _other_load(case: Case, measured: Measurements) -> Iterator[Form]:
-    for load in _OTHER_LOADS:
-        yield Form(Change({}, {}, load))
-
-
-def _one_at_a_time(case: Case, measured: Measurements) -> Iterator[Form]:
-    if any(job.load["depth"] > 1 for job in measured.jobs):
-        yield Form(Change({}, {"depth": 1}))
-
-
-def _flush(case: Case, measured: Measurements) -> Iterator[Form]:
-    if any(job.load["read_share"] < 1 and "fsync" not in job.load for job in measured.jobs):
-        yield Form(Change({}, {"fsync": 1}))
-
-
 def _is_redundant(case: Case) -> bool:
     array = case.array
     return array is not None and LEVELS[array.level].is_redundant and not array.failed and not array.rebuilding
@@ -147,18 +132,28 @@ def _is_redundant(case: Case) -> bool:
 def _degraded(case: Case, measured: Measurements) -> Iterator[Form]:
     if case.array is not None and _is_redundant(case):
         member = case.array.members[-1]
-        yield Form(Change({f"arrays.{case.target}.failed": member}, {}), member)
+        yield Form(Change({f"arrays.{case.array_name}.failed": member}, {}), member)
 
 
 def _rebuilding(case: Case, measured: Measurements) -> Iterator[Form]:
     if case.array is not None and _is_redundant(case):
         member = case.array.members[-1]
-        yield Form(Change({f"arrays.{case.target}.rebuilding": member}, {}), member)
+        yield Form(Change({f"arrays.{case.array_name}.rebuilding": member}, {}), member)
 
 
 def _checking(case: Case, measured: Measurements) -> Iterator[Form]:
     if case.array is not None and _is_redundant(case) and case.array.resync is None:
-        yield Form(Change({f"arrays.{case.target}.resync": {"action": "check"}}, {}))
+        yield Form(Change({f"arrays.{case.array_name}.resync": {"action": "check"}}, {}))
+
+
+def _reshaping(case: Case, measured: Measurements) -> Iterator[Form]:
+    array = case.array
+    if array is None or not _is_redundant(case) or array.resync is not None or array.controller is not None:
+        return
+    if len(array.members) > LEVELS[array.level].least:
+        before = {"action": "reshape", "old": {"members": len(array.members) - 1}}
+        here = f"arrays.{case.array_name}"
+        yield Form(Change({f"{here}.resync": before, f"{here}.bitmap": NONE}, {}))
 
 
 def _write_cache_off(case: Case, measured: Measurements) -> Iterator[Form]:
@@ -184,7 +179,23 @@ def _slow_lanes(case: Case, measured: Measurements) -> Iterator[Form]:
         return
     for share in _LANE_SHARES:
         rate = share * spec.interface_rate
-        yield Form(Change(_own(member, interface_rate=f"{rate:.0f}B/s"), {}), member, format_rate(rate))
+        yield Form(
+            Change(_own(member, interface_rate=f"{rate:.0f}B/s"), {}),
+            member,
+            f"{format_rate(rate)}{_lanes(spec.interface, share)}",
+        )
+
+
+def _lanes(interface: str, share: float) -> str:
+    """What a share of the rate of PCI Express is, in generations and lanes."""
+    given = _PCIE.search(interface)
+    if given is None:
+        return ""
+    generation, lanes = int(given[1]), int(given[2])
+    older, fewer = generation + round(math.log2(share)), lanes * share
+    ways = [f"PCIe {older}.0 x{lanes}"] if older >= 1 else []
+    ways += [f"{generation}.0 x{fewer:.0f}"] if fewer >= 1 else []
+    return f", as {' or '.join(ways)} does" if ways else ""
 
 
 def _slow_adapter(case: Case, measured: Measurements) -> Iterator[Form]:
@@ -245,26 +256,10 @@ def _no_queuing(case: Case, measured: Measurements) -> Iterator[Form]:
         yield Form(Change(_all(queued, queue_depth=1), {}), queued[0])
 
 
-def _inner_tracks(case: Case, measured: Measurements) -> Iterator[Form]:
-    capacity = case.spec.capacity(case.target)
-    if drives_of(case, True) and not any("start" in job.load or "span" in job.load for job in measured.jobs):
-        yield Form(Change({}, {"start": f"{int(_INNER * capacity) >> 20 << 20}B"}))
-
-
-def _small_file(case: Case, measured: Measurements) -> Iterator[Form]:
-    if not any("span" in job.load for job in measured.jobs) and case.spec.capacity(case.target) > 8 * _SMALL:
-        yield Form(Change({}, {"span": f"{_SMALL}B"}))
-
-
-def _misaligned(case: Case, measured: Measurements) -> Iterator[Form]:
-    if not any("start" in job.load for job in measured.jobs):
-        yield Form(Change({}, {"start": f"{_SECTOR_63}B"}), case.drives[0])
-
-
 def _bitmap(case: Case, measured: Measurements) -> Iterator[Form]:
     array = case.array
     if array is not None and array.bitmap is None and array.controller is None and _is_redundant(case):
-        yield Form(Change({f"arrays.{case.target}.bitmap": "64MiB"}, {}))
+        yield Form(Change({f"arrays.{case.array_name}.bitmap": "64MiB"}, {}))
 
 
 def _small_stripe_cache(case: Case, measured: Measurements) -> Iterator[Form]:
@@ -274,7 +269,7 @@ def _small_stripe_cache(case: Case, measured: Measurements) -> Iterator[Form]:
     now = array.stripe_cache or _CACHES[-1]
     for stripes in _CACHES:
         if stripes < now:
-            yield Form(Change({f"arrays.{case.target}.stripe_cache": stripes}, {}), value=f"{stripes}")
+            yield Form(Change({f"arrays.{case.array_name}.stripe_cache": stripes}, {}), value=f"{stripes}")
 
 
 def _scheduler(case: Case, measured: Measurements) -> Iterator[Form]:
@@ -290,6 +285,15 @@ def _slow_processor(case: Case, measured: Measurements) -> Iterator[Form]:
     for share in _CLOCKS:
         clock = share * case.spec.machine.cpu.clock
         yield Form(Change({"machine.cpu.clock": f"{clock / 1e6:.0f}MHz"}, {}), value=f"{100 * share:.0f} %")
+
+
+def _remote_node(case: Case, measured: Measurements) -> Iterator[Form]:
+    cpu = case.spec.machine.cpu
+    if cpu.cores > 1 and cpu.far_line_transfer > cpu.line_transfer:
+        values: dict[str, Any] = {"machine.cpu.line_transfer": f"{cpu.far_line_transfer!r}s"}
+        if cpu.memory_rate is not None:
+            values["machine.cpu.memory_rate"] = f"{_REMOTE_SHARE * cpu.memory_rate:.0f}B/s"
+        yield Form(Change(values, {}))
 
 
 def _state(case: Case, state: str) -> Iterator[Form]:
@@ -326,13 +330,13 @@ def _no_write_cache(case: Case, measured: Measurements) -> Iterator[Form]:
 
 
 _FORMS: dict[str, Callable[[Case, Measurements], Iterator[Form]]] = {
-    "other load": _other_load,
-    "one at a time": _one_at_a_time,
-    "flush after each write": _flush,
+    **JOB_FORMS,
     "degraded": _degraded,
     "rebuilding": _rebuilding,
     "checking": _checking,
+    "reshaping": _reshaping,
     **POOL_FORMS,
+    **CACHE_FORMS,
     "write cache off": _write_cache_off,
     "slow link": _slow_link,
     "slow lanes": _slow_lanes,
@@ -340,13 +344,11 @@ _FORMS: dict[str, Callable[[Case, Measurements], Iterator[Form]]] = {
     "shingled member": _shingled_member,
     "slow member": _slow_member,
     "no command queuing": _no_queuing,
-    "inner tracks": _inner_tracks,
-    "small file": _small_file,
-    "misaligned": _misaligned,
     "bitmap": _bitmap,
     "small stripe cache": _small_stripe_cache,
     "scheduler": _scheduler,
     "slow processor": _slow_processor,
+    "remote node": _remote_node,
     "used flash": _used_flash,
     "empty flash": _empty_flash,
     "hot flash": _hot_flash,

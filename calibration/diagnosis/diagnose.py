@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,9 +14,9 @@ from ...scenarios.questions.load_curve import attempt
 from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.workers.task_pool import TaskPool
 from ..uncertainty.model_interval import scenario_interval
-from .case import NOTHING, Case, Change, Form, longest_s
+from .case import BUFFERED, NOTHING, Case, Change, Form, longest_s
 from .causes import Cause, candidates
-from .likelihood import MISSING, common_error, log_likelihood, mean_ratio, posterior
+from .likelihood import AWAIT, MISSING, QUANTILE, common_error, log_likelihood, mean_ratio, posterior
 from .measured import MeasuredJob, Measurements
 from .seen import Seen, seen_causes
 
@@ -25,14 +26,17 @@ NO_CAUSE_PRIOR = 12.0
 """How often nothing is wrong that the outputs do not show, where a cause has 1 (assumed)."""
 _RUNS = 45
 """Of each job, about."""
-_EVIDENCE = 5.0
-"""How much more likely a member's fault is if its requests take twice as long as those of the others."""
-_OF_A_MEMBER = ("slow member", "slow link", "slow lanes", "shingled member")
-_PAIRED = 6
-"""Causes of which all pairs are tried too, the best ones."""
+_COMPARED = 3
+"""Members at least whose times are compared with each other."""
+_NOISE, _MOST_NOISE = "noise ", 0.7
+"""What the key of a job's own uncertainty begins with, and the most of it (a standard deviation of the logarithm)."""
+_LEAST_EFFECT = 0.05
+"""Root mean square change of the figures, in logarithms, below which the jobs cannot tell a cause."""
+_PAIRS = 6
+"""Pairs of causes that are run, those that would explain most."""
 _PAIR_PRIOR = 0.1
-_MISSED = 0.35
-"""Root mean square of ln(measured / predicted) with the best cause from which a second one is looked for."""
+_WORTH_A_RUN = 3.0
+"""How much less likely than the best single cause (as a logarithm) the best pair may seem, to be run."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ class Diagnosis:
         Probability that nothing else is wrong.
     ranked
         Other causes, the most probable first.
+    untold
+        Names of the causes that would not show in these jobs.
     """
 
     case: Case
@@ -93,6 +99,7 @@ class Diagnosis:
     factor: float
     fits: float
     ranked: tuple[Explained, ...]
+    untold: tuple[str, ...] = ()
 
     @property
     def found(self) -> Explained | None:
@@ -183,7 +190,13 @@ class Trials:
                 outcome_figures = {f"{job.name} iops": 1.0 / longest_s(job)} if _nothing_done(outcome) else None
             else:
                 outcome_figures = _figures(job, outcome, change.other is not None)
-            found[number] = None if mine is None or outcome_figures is None else {**mine, **outcome_figures}
+            if mine is None or outcome_figures is None:
+                found[number] = None
+                continue
+            mine |= outcome_figures
+            for drive in outcome.drives if isinstance(outcome, Prediction) else ():
+                key = f"{AWAIT}{drive.name}"
+                mine[key] = mine.get(key, 0.0) + drive.mean_s / len(self._jobs)
         return found
 
 
@@ -193,12 +206,12 @@ def _nothing_done(refusal: InputError) -> bool:
 
 
 def _figures(job: MeasuredJob, prediction: Prediction, several: bool) -> dict[str, float]:
-    prefix = f"{job.name}." if several else ""
-    return {
-        f"{job.name} {name}": prediction.figures[f"{prefix}{name}"]
-        for name in job.figures
-        if f"{prefix}{name}" in prediction.figures
-    }
+    buffered = f"{BUFFERED}.read_iops" in prediction.figures
+    prefix = f"{job.name}." if several else f"{BUFFERED}.read_" if buffered else ""
+    known = {name: f"{prefix}{name.removeprefix('read_') if buffered else name}" for name in job.figures}
+    found = {f"{job.name} {name}": prediction.figures[key] for name, key in known.items() if key in prediction.figures}
+    reached = prediction.precision_reached
+    return found if reached is None else {**found, f"{_NOISE}{job.name}": min(_MOST_NOISE, reached / QUANTILE)}
 
 
 class Search:
@@ -216,7 +229,7 @@ class Search:
 
     def answer(self) -> Diagnosis:
         """All of it."""
-        seen = seen_causes(self._case)
+        seen = seen_causes(self._case, self._measured.jobs)
         healthy = NOTHING
         for each in seen:
             healthy = healthy.with_(each.undone)
@@ -226,7 +239,7 @@ class Search:
         assert described is not None
         should = should or described
         shares = [(each, _speed(found or should, should)) for each, found in zip(seen, with_one, strict=True)]
-        tried = self._tried(described)
+        tried, untold = self._tried(described)
         probabilities = posterior([each.prior for each in tried], [self._log(each) for each in tried])
         ranked = [
             Explained(
@@ -250,36 +263,58 @@ class Search:
             self._factor,
             math.fsum(chance for each, chance in zip(tried, probabilities, strict=True) if not each.causes),
             tuple(ranked),
+            untold,
         )
 
-    def _tried(self, described: dict[str, float]) -> list[_Tried]:
+    def _tried(self, described: dict[str, float]) -> tuple[list[_Tried], tuple[str, ...]]:
+        """Nothing, every cause that would show, and pairs of causes; and names of those that would not show."""
         causes = candidates(self._case, self._measured, self._excluded)
         forms = [(cause, form) for cause in causes for form in cause.forms]
         found = self._trials.figures([form.change for _, form in forms])
         tried = [
-            _Tried(((cause, form),), form.change, figures, self._prior(cause))
+            _Tried(((cause, form),), form.change, figures, cause.entry.prior / len(cause.forms))
             for (cause, form), figures in zip(forms, found, strict=True)
-            if figures is not None
+            if figures is not None and self._effect(figures, described) >= _LEAST_EFFECT
         ]
+        told = {each.causes[0][0].name for each in tried}
+        untold = tuple(cause.name for cause in causes if cause.name not in told)
         nothing = _Tried((), NOTHING, described, NO_CAUSE_PRIOR)
-        if not tried or self._misfit(nothing) < _MISSED or min(map(self._misfit, tried)) < _MISSED:
-            return [nothing, *tried]
-        best: dict[str, _Tried] = {}
-        for each in sorted(tried, key=lambda each: -self._log(each)):
-            best.setdefault(each.causes[0][0].name, each)
-        pairs = list(combinations([*best.values()][:_PAIRED], 2))
-        both = self._trials.figures([one.change.with_(other.change) for one, other in pairs])
-        tried += [
-            _Tried((*one.causes, *other.causes), NOTHING, figures, _PAIR_PRIOR * one.prior * other.prior)
-            for (one, other), figures in zip(pairs, both, strict=True)
+        return [nothing, *tried, *self._pairs(nothing, tried)], untold
+
+    def _effect(self, figures: dict[str, float], described: dict[str, float]) -> float:
+        """Root mean square change of the figures that were measured, in logarithms."""
+        one, other = self._misses(figures), self._misses(described)
+        changes = [one[name] - other[name] for name in one.keys() & other.keys()]
+        return math.sqrt(math.fsum(change**2 for change in changes) / len(changes)) if changes else 0.0
+
+    def _pairs(self, nothing: _Tried, tried: Sequence[_Tried]) -> list[_Tried]:
+        """Pairs of causes, run: those that explain most if both effects add up, or the larger one hides the other.
+
+        None is run if a single cause, or nothing, explains more than any pair would.
+        """
+        usual = self._misses(nothing.figures or {})
+        effects = [{name: miss - usual.get(name, 0.0) for name, miss in self._misses(each.figures or {}).items()}
+                   for each in tried]  # fmt: skip
+        guessed = []
+        for one, other in combinations(range(len(tried)), 2):
+            first, second = tried[one], tried[other]
+            if first.causes[0][0].name == second.causes[0][0].name:
+                continue
+            prior = _PAIR_PRIOR * first.prior * second.prior
+            here = [(name, effects[one].get(name, 0.0), effects[other].get(name, 0.0)) for name in usual]
+            added = {name: usual[name] + mine + its for name, mine, its in here}
+            larger = {name: usual[name] + max(mine, its, key=abs) for name, mine, its in here}
+            likely = max(log_likelihood(each, self._common) for each in (added, larger))
+            guessed.append((math.log(prior) + likely, prior, first, second))
+        best_alone = max(math.log(each.prior) + self._log(each) for each in (nothing, *tried))
+        chosen = sorted(guessed, key=lambda each: -each[0])[:_PAIRS]
+        chosen = [each for each in chosen if each[0] > best_alone - _WORTH_A_RUN]
+        found = self._trials.figures([first.change.with_(second.change) for _, _, first, second in chosen])
+        return [
+            _Tried((*first.causes, *second.causes), NOTHING, figures, prior)
+            for (_, prior, first, second), figures in zip(chosen, found, strict=True)
             if figures is not None
         ]
-        return [nothing, *tried]
-
-    def _prior(self, cause: Cause) -> float:
-        slowest = self._measured.slowest
-        more = _EVIDENCE if slowest in self._case.drives and cause.name in _OF_A_MEMBER else 1.0
-        return more * cause.entry.prior / len(cause.forms)
 
     def _misses(self, figures: dict[str, float]) -> dict[str, float]:
         found = {}
@@ -288,14 +323,27 @@ class Search:
                 predicted = figures.get(f"{job.name} {name}")
                 if predicted and value:
                     found[f"{job.name} {name}"] = math.log(value / predicted)
-        return found
+        return {**found, **self._await_misses(figures)}
+
+    def _await_misses(self, figures: dict[str, float]) -> dict[str, float]:
+        """The same of how long requests of each member take, over the median of all members."""
+        awaits = {name: seconds for name, seconds in self._measured.awaits.items() if name in self._case.drives}
+        predicted = {name: figures.get(f"{AWAIT}{name}", 0.0) for name in awaits}
+        if len(awaits) < _COMPARED or not all(predicted.values()) or not all(awaits.values()):
+            return {}
+        middle = math.log(statistics.median(awaits.values()) / statistics.median(predicted.values()))
+        return {f"{AWAIT}{name}": math.log(awaits[name] / predicted[name]) - middle for name in awaits}
 
     def _log(self, each: _Tried) -> float:
-        return MISSING if each.figures is None else log_likelihood(self._misses(each.figures), self._common)
-
-    def _misfit(self, each: _Tried) -> float:
-        misses = [] if each.figures is None else [*self._misses(each.figures).values()]
-        return math.sqrt(math.fsum(miss**2 for miss in misses) / len(misses)) if misses else math.inf
+        figures = each.figures
+        if figures is None:
+            return MISSING
+        noise = {
+            f"{job.name} {name}": figures.get(f"{_NOISE}{job.name}", 0.0)
+            for job in self._measured.jobs
+            for name in job.figures
+        }
+        return log_likelihood(self._misses(figures), self._common, noise)
 
 
 def _all_but(seen: Sequence[Seen], kept: Seen) -> Change:
@@ -312,7 +360,7 @@ def _speed(figures: dict[str, float], should: dict[str, float]) -> float:
         {
             name: math.log(figures[name] / should[name])
             for name in figures
-            if name in should and should[name] and figures[name]
+            if name in should and should[name] and figures[name] and not name.startswith((AWAIT, _NOISE))
         }
     )
 

@@ -5,6 +5,7 @@ Facts: fio's HOWTO ("Job file parameters"); iostat(1), whose await is the mean t
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from collections.abc import Sequence
@@ -13,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ...model.core.errors import InputError
-from ..fio_study.jobs import FioJob, jobs_of
-from ..formats.benchmarks import fio_json
+from ..fio_study.jobs import SUBMISSIONS, SYNCHRONOUS, FioJob, jobs_of
+from ..formats.benchmarks import fio_json, fio_text
 from ..formats.detect import detect, read_report
 from ..formats.monitors import iostat, iostat_json, zpool_iostat
 from ..text.report import Report
@@ -22,11 +23,12 @@ from ..text.report_text import ReportText
 
 _FIGURES = ("iops", "read_mean_seconds", "write_mean_seconds", "read_p99_seconds", "write_p99_seconds")
 _LEAST_IOS_FOR_TAIL = 1000
-_READ = (fio_json.NAME, iostat.NAME, iostat_json.NAME, zpool_iostat.NAME)
+_READ = (fio_json.NAME, fio_text.NAME, iostat.NAME, iostat_json.NAME, zpool_iostat.NAME)
 _AWAITS = ("await", "read_await", "write_await", "read_disk_wait", "write_disk_wait")
 """Of iostat, and of zpool iostat -l."""
 
 
+_JOBS = re.compile(r"\(groupid=\d+, jobs=(\d+)\)")
 _WHOLE = re.compile(r"(?<=\A[shv]d[a-z])1\Z|p1\Z|-part1\Z")
 """The partition that ZFS makes on a whole drive."""
 
@@ -45,12 +47,15 @@ class MeasuredJob:
         The fields of a load of the model that does the same.
     figures
         By name of the model's figure: "iops", latencies (s).
+    direct
+        Whether it goes past the page cache; None if its report does not tell.
     """
 
     name: str
     device: str | None
     load: dict[str, Any]
     figures: dict[str, float]
+    direct: bool | None = True
 
 
 @dataclass(frozen=True)
@@ -109,8 +114,10 @@ def measurements(paths: Sequence[Path]) -> Measurements:
     awaits: dict[str, float] = {}
     for path in paths:
         report = read_report(path)
-        if report.format == fio_json.NAME:
-            for job in jobs_of(path, report):
+        if report.format == fio_text.NAME:
+            jobs += _of_text(path, report, jobs, left_out)
+        elif report.format == fio_json.NAME:
+            for job in jobs_of(path, report, buffered_reads=True):
                 if job.unlike is None and job.is_load:
                     jobs.append(_measured(job, {each.name for each in jobs}))
                 else:
@@ -118,7 +125,7 @@ def measurements(paths: Sequence[Path]) -> Measurements:
         elif report.format in _READ:
             awaits |= _awaits(report)
         else:
-            expected = "expected: fio's JSON (--output-format=json) or iostat -x"
+            expected = "expected: a report of fio, iostat -x or zpool iostat -l"
             raise InputError(str(path), f"found a report of {report.format}", expected)
     if not jobs:
         raise InputError(
@@ -127,10 +134,15 @@ def measurements(paths: Sequence[Path]) -> Measurements:
     return Measurements(tuple(jobs), tuple(left_out), awaits)
 
 
-def _measured(job: FioJob, taken: set[str]) -> MeasuredJob:
-    name = job.name.replace(".", "-").replace(" ", "-")
+def _unused(name: str, taken: set[str]) -> str:
+    name = name.replace(".", "-").replace(" ", "-")
     while name in taken:
         name += "+"
+    return name
+
+
+def _measured(job: FioJob, taken: set[str]) -> MeasuredJob:
+    name = _unused(job.name, taken)
     load: dict[str, Any] = {
         "pattern": "sequential" if job.sequential else "random",
         "block_size": f"{job.block_size}B",
@@ -152,7 +164,53 @@ def _measured(job: FioJob, taken: set[str]) -> MeasuredJob:
     if job.ios < _LEAST_IOS_FOR_TAIL:
         figures = {what: value for what, value in figures.items() if "p99" not in what}
     device = None if job.file is None else job.file.removeprefix("/dev/")
-    return MeasuredJob(name, device, load, figures)
+    return MeasuredJob(name, device, load, figures, not job.buffered)
+
+
+def _of_text(path: Path, report: Report, known: Sequence[MeasuredJob], left_out: list[str]) -> list[MeasuredJob]:
+    """Jobs of fio's normal output, which says nothing of the file, nor whether they go past the page cache."""
+    entries: dict[tuple[str, str], dict[str, float]] = {}
+    options: dict[tuple[str, str], dict[str, str]] = {}
+    for figure in report.figures:
+        context = dict(figure.context)
+        if "rw" in context:
+            key = context.get("group", ""), context.get("number", "")
+            entries.setdefault(key, {}).setdefault(figure.name, figure.value)
+            options[key] = context
+    counts = [int(found[1]) for found in _JOBS.finditer(path.read_text(encoding="utf-8", errors="replace"))]
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for key in entries:
+        groups.setdefault(key[0], []).append(key)
+    made: list[MeasuredJob] = []
+    for keys in groups.values():
+        first = options[keys[0]]
+        taken = {job.name for job in (*known, *made)}
+        kind = first["rw"].removeprefix("rand")
+        reads, writes = (math.fsum(entries[key].get(f"{op}_iops", 0.0) for key in keys) for op in ("read", "write"))
+        if len({options[key]["job"] for key in keys}) > 1 or kind not in ("read", "write", "rw") or not reads + writes:
+            left_out.append(f"{first['job']} of {path.name} is left out: needs a plain load")
+            continue
+        figures = {"iops": reads + writes}
+        for op in ("read", "write") if len(keys) == 1 else ():
+            for name, what in (("mean", "mean"), ("p99", "p99")):
+                values = entries[keys[0]]
+                value = values.get(f"{op}_lat_{what}", values.get(f"{op}_clat_{what}"))
+                if value:
+                    figures[f"{op}_{name}_seconds"] = value
+        synchronous = first.get("ioengine") in SYNCHRONOUS
+        load: dict[str, Any] = {
+            "pattern": "random" if first["rw"].startswith("rand") else "sequential",
+            "block_size": f"{int(entries[keys[0]].get('block_size', 4096))}B",
+            "read_share": round(reads / (reads + writes), 3),
+            "depth": 1 if synchronous else int(first.get("iodepth", "1")),
+            "jobs": sum(counts[int(key[1]) - 1] if key[1].isdecimal() and int(key[1]) <= len(counts) else 1
+                        for key in keys),
+        }  # fmt: skip
+        engine = SUBMISSIONS.get(first.get("ioengine", ""))
+        if engine is not None:
+            load["engine"] = engine
+        made.append(MeasuredJob(_unused(first["job"], taken), None, load, figures, None))
+    return made
 
 
 def _awaits(report: Report) -> dict[str, float]:

@@ -26,10 +26,10 @@ from .job_text import ReportedJob, why_not
 FEWEST_FOR_TAIL = 1000
 """A 99th percentile of fewer I/Os rests on less than ten of them."""
 
-_SYNCHRONOUS = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
+SYNCHRONOUS = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
 """Engines with one I/O outstanding, whatever ``iodepth`` says."""
 _DEFAULT_ENGINE = "psync"
-_SUBMISSIONS: dict[str, IoEngine] = {
+SUBMISSIONS: dict[str, IoEngine] = {
     **dict.fromkeys(("sync", "psync", "vsync", "pvsync", "pvsync2"), "psync"),
     "libaio": "libaio",
     "io_uring": "io_uring",
@@ -81,6 +81,8 @@ class FioJob:
         Its name in a job file, and the file, which has all jobs of the run.
     unlike
         Why it cannot be simulated; None if it can.
+    buffered
+        Whether it goes through the page cache.
     """
 
     name: str
@@ -102,6 +104,7 @@ class FioJob:
     section: str = "job1"
     text: str | None = None
     unlike: str | None = None
+    buffered: bool = False
 
     @property
     def iops(self) -> float:
@@ -153,21 +156,29 @@ def _unused(name: str, taken: set[str]) -> str:
     return free
 
 
-def jobs_of(path: Path, report: Report) -> Iterator[FioJob]:
-    """The jobs of a report of fio in JSON that was read from a file."""
+def jobs_of(path: Path, report: Report, buffered_reads: bool = False) -> Iterator[FioJob]:
+    """The jobs of a report of fio in JSON that was read from a file.
+
+    Parameters
+    ----------
+    path, report
+        The file, and what was read of it.
+    buffered_reads
+        If true, jobs that only read may go through the page cache.
+    """
     groups: dict[str | None, list[ReportedJob]] = {}
     for entry in reported_jobs(path, report):
         groups.setdefault(entry.group, []).append(entry)
     for group, entries in groups.items():
-        yield from _together(path, f"{group}", entries)
+        yield from _together(path, f"{group}", entries, buffered_reads)
 
 
-def _together(path: Path, group: str, entries: Sequence[ReportedJob]) -> Iterator[FioJob]:
+def _together(path: Path, group: str, entries: Sequence[ReportedJob], buffered_reads: bool) -> Iterator[FioJob]:
     """The jobs of a group, which ran at the same time."""
     alike: dict[str, list[ReportedJob]] = {}
     for entry in entries:
         alike.setdefault(entry.name, []).append(entry)
-    reasons = [reason for same in alike.values() if (reason := _unlike(same)) is not None]
+    reasons = [reason for same in alike.values() if (reason := _unlike(same, buffered_reads)) is not None]
     text, reason = (None, reasons[0]) if reasons else why_not(entries, path.name)
     if not reasons and len(alike) == 1 and _is_load(entries):
         yield replace(_job(path, entries, None, is_load=True), run=group, text=text)
@@ -224,7 +235,7 @@ def _job(path: Path, same: Sequence[ReportedJob], unlike: str | None, is_load: b
     counts = {op: sum_in_order(entry.values.get(f"{op}_ios", 0.0) for entry in same) for op in ("read", "write")}
     ios = sum_in_order(counts.values())
     share = counts["read"] / ios if kind == "rw" and ios else _PATTERNS.get(kind, 0.5)
-    depth = 1 if _engine(options) in _SYNCHRONOUS else int(values.get("iodepth", 1))
+    depth = 1 if _engine(options) in SYNCHRONOUS else int(values.get("iodepth", 1))
     size = options.get("size")
     count = options.get("numjobs", "1")
     syncs = [int(text) for name in _SYNCS if (text := options.get(name, "0")).isdecimal()]
@@ -241,10 +252,11 @@ def _job(path: Path, same: Sequence[ReportedJob], unlike: str | None, is_load: b
         file=options.get("filename"),
         measured=_measured(same, counts, is_load),
         ios=ios,
-        engine=_SUBMISSIONS.get(_engine(options)),
+        engine=SUBMISSIONS.get(_engine(options)),
         fsync=max(syncs, default=0) if unlike is None else 0,
         is_load=is_load,
         unlike=unlike,
+        buffered=not _is_direct(options),
     )
 
 
@@ -263,7 +275,11 @@ def _is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def _unlike(same: Sequence[ReportedJob]) -> str | None:
+def _is_direct(options: dict[str, str]) -> bool:
+    return options.get("direct", "0") in ("1", "") or options.get("buffered") == "0"
+
+
+def _unlike(same: Sequence[ReportedJob], buffered_reads: bool) -> str | None:
     """Why a job cannot be simulated, in words that follow "needs"."""
     options = same[0].options
     if _pattern(options)[1] not in _PATTERNS:
@@ -271,7 +287,7 @@ def _unlike(same: Sequence[ReportedJob]) -> str | None:
         return f"another pattern than rw={written}: the model reads and writes, in order or at random"
     if not any(entry.values.get(f"{op}_iops") for entry in same for op in ("read", "write")):
         return "some I/O: it did none"
-    if options.get("direct", "0") not in ("1", "") and options.get("buffered") != "0":
+    if not _is_direct(options) and not (buffered_reads and _pattern(options)[1] == "read"):
         return "direct=1: without it memory answers, and not the disk"
     if _engine(options) == "mmap":
         return "an engine that goes past memory"

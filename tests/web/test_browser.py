@@ -67,8 +67,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 PAGES = (
-    *("Result", "Layout", "Single I/Os", "Load curve", "Failure", "Explain", "Compare", "Live", "Advise", "Lessons"),
-    "Files",
+    *("Result", "Layout", "Single I/Os", "Load curve", "Failure", "Explain", "Compare", "Live", "Advise"),
+    *("Diagnose", "Lessons", "Files"),
 )
 
 

@@ -13,6 +13,7 @@ from ..form.forms import load_words, title
 from ..form.state import to_query
 from .advise import show_advise
 from .designs import show_compare, show_explain, show_failure
+from .diagnose import show_diagnose
 from .files import show_files
 from .form_panel import form_panel
 from .lessons import show_lessons
@@ -30,6 +31,7 @@ PAGES: dict[str, tuple[str, Callable[[Subject], None]]] = {
     "explain": ("Explain", show_explain),
     "compare": ("Compare", show_compare),
     "advise": ("Advise", show_advise),
+    "diagnose": ("Diagnose", show_diagnose),
     "lessons": ("Lessons", show_lessons),
     "files": ("Files", show_files),
     "live": ("Live", show_live),
@@ -39,7 +41,7 @@ _WELCOME = (
     "**How fast will a storage array be, before anyone builds it?** This is the prediction for one example. "
     "Change the design in the form; the figures follow."
 )
-NO_FORM = ("lessons", "live")
+NO_FORM = ("diagnose", "lessons", "live")
 """Pages that do not use the form."""
 
 

@@ -1,11 +1,14 @@
-"""Tasks of files that a visitor brings: jobs of fio, and recorded traces."""
+"""Tasks of files that a visitor brings: jobs of fio, recorded traces, and a machine with what was measured on it."""
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ... import InputError
+from ...api.diagnosis import Diagnosis, diagnose
 from ...api.fio import fio
 from ...api.replay import Replay, replay
 from ...api.scenario import Scenario
@@ -95,3 +98,28 @@ class ReplayTask:
                 depth=self.depth or None,
                 limit=MOST_RECORDS,
             )
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosisTask:
+    """What is wrong with a machine: names and texts of outputs of its tools, and of reports of what it reached."""
+
+    CPU_S: ClassVar[float] = 150.0
+    SHORT: ClassVar[bool] = False
+    texts: tuple[tuple[str, str], ...]
+
+    def perform(self, progress: Progress) -> Diagnosis:
+        """See :meth:`Task.perform`."""
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [Path(folder) / f"{number}" / Path(name).name for number, (name, _) in enumerate(self.texts)]
+            for path, (_, text) in zip(paths, self.texts, strict=True):
+                path.parent.mkdir()
+                path.write_text(text, encoding="utf-8")
+            try:
+                with progress.told():
+                    return diagnose(*paths, workers=0)
+            except InputError as error:
+                place = error.place
+                for path in paths:
+                    place = place.replace(str(path), path.name)
+                raise InputError(place, error.found, error.expected) from None

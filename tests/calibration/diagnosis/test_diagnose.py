@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,16 @@ import pytest
 
 import raidsim
 from raidsim import InputError
-from raidsim.calibration.diagnosis.case import NOTHING, Case, Change
+from raidsim.calibration.diagnosis.case import BUFFERED, Case
 from raidsim.calibration.diagnosis.causes import candidates, catalogue
-from raidsim.calibration.diagnosis.diagnose import Search, Trials
+from raidsim.calibration.diagnosis.diagnose import Search
 from raidsim.calibration.diagnosis.likelihood import common_error, log_likelihood, mean_ratio, posterior
 from raidsim.calibration.diagnosis.measured import MeasuredJob, Measurements, measurements
 from raidsim.calibration.diagnosis.seen import seen_causes
+from raidsim.scenarios.description.fio_jobs import FioSpec
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.workers.task_pool import TaskPool
+from raidsim.tests.calibration.diagnosis.drawn import Drawn, Scores
 
 DISKS = """
 kernel: linux-6.1
@@ -36,30 +37,20 @@ machine: {drives: {model: IronWolf-8TB, count: 4}}
 pools: {tank: {vdevs: raidz1, datasets: {vm: {volume: 1TiB}}}}
 workload: {depth: 1}
 """
-VISIBLE = 0.2
-"""Root mean square change of the figures, in logarithms, from which a cause can be told at all."""
 RATES = {DISKS: (500.0, 150.0, 285.0, 600.0), FLASH: (230_000.0, 150_000.0, 7500.0, 9900.0)}
+CACHED = """
+kernel: linux-6.1
+machine: {{drives: {{sda: IronWolf-8TB, sdb: IronWolf-8TB, sdc: IronWolf-8TB, ssd: Samsung-PM9A3-3840GB}}}}
+arrays: {{md0: {{level: raid5, members: [sda, sdb, sdc], bitmap: none}}}}
+caches: {{fast: {{on: md0, cache: ssd, kind: {kind}, size: 1GiB}}}}
+workload: {{depth: 1}}
+"""
 JOBS = (
     ("reads", {"pattern": "random", "block_size": "4KiB", "read_share": 1.0, "depth": 32}),
     ("writes", {"pattern": "random", "block_size": "4KiB", "read_share": 0.0, "depth": 16}),
     ("stream", {"pattern": "sequential", "block_size": "1MiB", "read_share": 0.0, "depth": 4}),
     ("fetch", {"pattern": "sequential", "block_size": "1MiB", "read_share": 1.0, "depth": 4}),
 )
-
-
-class Remembered(Trials):
-    """Runs that are done once, however often they are asked for."""
-
-    def __init__(self, case: Case, jobs: Sequence[MeasuredJob], pool: TaskPool) -> None:
-        super().__init__(case, jobs, pool)
-        self._known: dict[str, dict[str, float] | None] = {}
-
-    def figures(self, changes: Sequence[Change]) -> list[dict[str, float] | None]:
-        """See :class:`Trials`."""
-        fresh = [change for change in changes if repr(change) not in self._known]
-        for change, found in zip(fresh, super().figures(fresh), strict=True):
-            self._known[repr(change)] = found
-        return [self._known[repr(change)] for change in changes]
 
 
 def jobs(machine: str) -> tuple[MeasuredJob, ...]:
@@ -70,45 +61,29 @@ def jobs(machine: str) -> tuple[MeasuredJob, ...]:
     )
 
 
-def as_measured(machine: str, figures: dict[str, float], rng: random.Random, common: float) -> Measurements:
-    """The figures of a machine that is a little faster or slower than the model's, and each a little off."""
-    bias = rng.gauss(0, common)
-    found = []
-    for job in jobs(machine):
-        iops = figures.get(f"{job.name} iops", 1.0) * math.exp(bias + rng.gauss(0, 0.05))
-        found.append(replace(job, figures={"iops": iops}))
-    return Measurements(tuple(found), (), {})
+REDUCED = {
+    "disks": ("raid5", "IronWolf-8TB", 4, ("reads", "writes", "stream")),
+    "flash": ("raid1", "Samsung-PM9A3-3840GB", 2, ("reads", "writes", "fetch")),
+}
+"""Level, drives and jobs."""
 
 
-def size_of(figures: dict[str, float], usual: dict[str, float]) -> float:
-    """How much a cause changes the figures."""
-    return math.sqrt(sum(math.log(figures[name] / usual[name]) ** 2 for name in figures) / len(figures))
-
-
-@pytest.mark.parametrize("machine", [DISKS, FLASH], ids=["disks", "flash"])
-def test_a_cause_is_found_where_it_is_and_none_where_there_is_none(machine: str) -> None:
-    """Every cause that changes the figures is first in nine of ten cases; without one, no verdict in 95 of 100."""
-    rng, case = random.Random(7), Case(document_from(machine, "machine"))
+@pytest.mark.parametrize("name", REDUCED)
+def test_a_cause_is_found_where_it_is_and_none_where_there_is_none(name: str) -> None:
+    """Every cause that changes the figures, two at once, and none: a reduced set of what `drawn` measures."""
+    level, model, count, chosen = REDUCED[name]
+    rng, scores = random.Random(7), Scores()
+    text = DISKS.replace("IronWolf-8TB", model).replace("count: 4", f"count: {count}").replace("raid5", level)
+    text = text.replace("chunk: 64KiB, ", "") if level == "raid1" else text
     with TaskPool(1) as pool:
-        trials = Remembered(case, jobs(machine), pool)
-        (usual,) = trials.figures([NOTHING])
-        assert usual is not None
-        first = among = whole = 0
-        for cause in candidates(case, as_measured(machine, usual, rng, 0.0)):
-            for form, figures in zip(cause.forms, trials.figures([form.change for form in cause.forms]), strict=True):
-                if figures is None or size_of(figures, usual) < VISIBLE:
-                    continue
-                found = Search(case, as_measured(machine, figures, rng, 0.1), frozenset(), trials).answer()
-                names = [[other.name for other, _ in each.causes] for each in found.ranked]
-                whole += 1
-                first += found.found is not None and cause.name in names[0]
-                among += any(cause.name in each for each in names[:3])
-                assert form.change is not NOTHING
-        assert whole >= 8
-        assert first >= 0.9 * whole
-        assert among >= 0.98 * whole
-        sound = [Search(case, as_measured(machine, usual, rng, 0.2), frozenset(), trials).answer() for _ in range(40)]
-        assert sum(each.found is None for each in sound) >= 38
+        drawn = Drawn(text, [job for job in jobs(DISKS) if job.name in chosen], rng, pool)
+        scores.ask(drawn, rng, pairs=1, sound=20)
+    one, two, none = scores.one, scores.two, scores.none
+    assert one.whole >= 7
+    assert one.told_first >= 0.9 * one.whole - 1, scores.words()
+    assert one.told_among >= 0.9 * one.whole, scores.words()
+    assert two.told_among == two.whole, scores.words()
+    assert none.told_first >= 0.95 * none.whole, scores.words()
 
 
 def test_an_error_of_all_figures_is_no_cause_and_one_of_some_is() -> None:
@@ -131,13 +106,16 @@ def test_every_cause_of_the_catalogue_can_be_tried() -> None:
                              "arrays: {md0: {level: raid5, controller: card}}").replace(
         "count: 4}}", "count: 4}, controllers: {card: {model: LSI-9260-8i}}}")  # fmt: skip
     tried = set()
-    for text in (DISKS, FLASH, hardware, POOL):
+    lvm, bcache = CACHED.format(kind="dm-writecache"), CACHED.format(kind="bcache")
+    for text in (DISKS, FLASH, hardware, POOL, lvm, bcache):
         case = Case(document_from(text, "machine"))
-        measured = Measurements(jobs(DISKS), (), {})
+        unsure = [replace(job, direct=(None if job.name == "reads" else False)) for job in jobs(DISKS)]
+        measured = Measurements((*unsure, *jobs(DISKS)), (), {})
         for cause in candidates(case, measured):
             tried.add(cause.name)
             for form in cause.forms:
                 case.scenario(measured.jobs[1], form.change)
+                case.scenario(measured.jobs[0], form.change)
     assert tried == set(catalogue())
 
 
@@ -200,7 +178,7 @@ def test_a_member_that_is_resilvered_is_seen(tmp_path: Path) -> None:
     case = Case(document_from(raidsim.inspect(pasted, progress=False).text, "x"))
     (seen,) = seen_causes(case)
     undone = case.changed(seen.undone).pool
-    assert (seen.name, seen.words) == ("degraded pool", "sdc has failed, and gets its data back")
+    assert (seen.name, seen.words) == ("resilvering", "sdc has failed, and gets its data back")
     assert undone is not None
     assert (undone.failed, undone.rebuilding, undone.scan) == ((), (), None)
 
@@ -291,7 +269,95 @@ def test_what_is_missing_is_asked_for(tmp_path: Path, given: list[str], message:
     """One message each, which names what was not given or cannot be used."""
     (tmp_path / "pasted.txt").write_text(PASTED.format(here=4, letters="UUUU"), encoding="utf-8")
     whole = report(tmp_path / "fio.json", {"reads": 380.0}).read_text(encoding="utf-8")
-    (tmp_path / "buffered.json").write_text(whole.replace('"direct": "1"', '"direct": "0"'), encoding="utf-8")
+    (tmp_path / "buffered.json").write_text(
+        report(tmp_path / "x.json", {"writes": 380.0})
+        .read_text(encoding="utf-8")
+        .replace('"direct": "1"', '"direct": "0"'),
+        encoding="utf-8",
+    )
     (tmp_path / "broken.json").write_text(whole[: len(whole) // 2], encoding="utf-8")
     with pytest.raises(InputError, match=message):
         raidsim.diagnose(*(tmp_path / name for name in given), workers=0, progress=False)
+
+
+TEXT = """{name}: (g=0): rw={rw}, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=16
+fio-3.28
+Starting 2 processes
+
+{name}: (groupid=0, jobs=2): err= 0: pid=1234: Mon Jan  1 00:00:00 2024
+  {op}: IOPS={iops}, BW=1468KiB/s (1503kB/s)(86.0MiB/60000msec)
+     lat (msec): min=1, max=300, avg=43.51, stdev=20.00
+"""
+
+
+def test_normal_output_of_fio_does_not_tell_whether_the_page_cache_answers(tmp_path: Path) -> None:
+    """Protects pasted output: jobs and depth are read, and a job at the speed of buffered reads is found to be one."""
+    pasted, measured = tmp_path / "pasted.txt", tmp_path / "fio.txt"
+    pasted.write_text(PASTED.format(here=4, letters="UUUU"), encoding="utf-8")
+    measured.write_text(TEXT.format(name="r", rw="randread", op="read", iops=367), encoding="utf-8")
+    (job,) = measurements([measured]).jobs
+    assert (job.direct, job.load["jobs"], job.load["depth"]) == (None, 2, 16)
+    assert job.figures == pytest.approx({"iops": 367.0, "read_mean_seconds": 43.51e-3})
+    case = Case(document_from(raidsim.inspect(pasted, progress=False).text, "x"))
+    names = {cause.name for cause in candidates(case, Measurements((job,), (), {}))}
+    assert {"buffered", "file in memory"} <= names
+    assert not {"buffered", "file in memory"} & {
+        cause.name for cause in candidates(case, Measurements((replace(job, direct=True),), (), {}))
+    }
+    buffered = case.scenario(replace(job, direct=False)).workload
+    assert isinstance(buffered, FioSpec)
+    assert f"[{BUFFERED}]" in buffered.job
+    assert case.scenario(job).workload.kind == "load"
+
+
+def test_a_job_that_is_told_to_go_through_memory_is_seen(tmp_path: Path) -> None:
+    """fio's default is direct=0: the job is compared with one that goes past the page cache, and the part is told."""
+    pasted = tmp_path / "pasted.txt"
+    pasted.write_text(PASTED.format(here=4, letters="UUUU"), encoding="utf-8")
+    measured = report(tmp_path / "fio.json", {"reads": 90.0})
+    text = measured.read_text(encoding="utf-8").replace('"direct": "1"', '"direct": "0"')
+    measured.write_text(text, encoding="utf-8")
+    found = raidsim.diagnose(pasted, measured, workers=0, progress=False)
+    assert [each.name for each, _ in found.found.seen] == ["buffered"]
+    assert found.share < 0.5 < found.found.share_as_described
+    assert "(direct=0)" in found.verdict
+
+
+@pytest.mark.parametrize(
+    ("machine", "values", "name"),
+    [
+        (POOL, {"pools.tank.scan": {"action": "scrub"}, "pools.tank.used": 0.3}, "scrubbing"),
+        (POOL, {"pools.tank.used": 0.9, "pools.tank.fragmentation": 0.6}, "full pool"),
+        (POOL, {"pools.tank.ashift": 9}, "small sectors of a pool"),
+        (DISKS, {"arrays.md0.resync": {"action": "reshape", "old": {"members": 3}}}, "reshaping"),
+        (FLASH, {"machine.drives.disk0.overrides.interface_rate": "2GB/s"}, "slow lanes"),
+        (CACHED.format(kind="dm-cache"), {"caches.fast.mode": "passthrough"}, "bypassed cache"),
+    ],
+)
+def test_what_a_machine_is_told_to_have_is_seen_and_undone(machine: str, values: dict[str, Any], name: str) -> None:
+    """Each is named, and the machine without it has nothing left to see; without the values nothing is seen."""
+    assert seen_causes(Case(document_from(machine, "machine"))) == []
+    case = Case(document_from(machine, "machine").changed(values, "test"))
+    (seen,) = seen_causes(case)
+    assert seen.name == name
+    assert seen_causes(case.changed(seen.undone)) == []
+
+
+def test_the_times_of_members_tell_which_one_is_slow() -> None:
+    """Protects evidence of one member: with iostat's figures it is found where the rates alone do not tell."""
+    case, rng = Case(document_from(DISKS, "machine")), random.Random(3)
+    with TaskPool(1) as pool:
+        drawn = Drawn(DISKS, [job for job in jobs(DISKS) if job.name == "reads"], rng, pool)
+        (cause,) = (each for each in candidates(case, drawn.measured({}, 0.0, False)) if each.name == "slow member")
+        (figures,) = drawn.trials.figures([cause.forms[-1].change])
+        assert figures is not None
+        with_, without = (
+            Search(drawn.case, drawn.measured(figures, 0.0, awaits), frozenset(), drawn.trials).answer()
+            for awaits in (True, False)
+        )
+    chances = [
+        sum(each.probability for each in found.ranked if [other.name for other, _ in each.causes] == [cause.name])
+        for found in (with_, without)
+    ]
+    assert chances[0] > 0.5
+    assert chances[0] > 2 * chances[1]
