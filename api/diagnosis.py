@@ -19,8 +19,11 @@ from .scenario import Scenario
 from .support.progress import progress_share
 from .tables.diagnose import diagnosis_answer, verdict_words
 
-_STATE = frozenset({"degraded", "rebuilding", "checking"})
-"""What mdadm and /proc/mdstat show."""
+_STATE = {
+    "arrays.": frozenset({"degraded", "rebuilding", "checking", "reshaping"}),
+    "pools.": frozenset({"degraded pool", "resilvering", "scrubbing"}),
+}
+"""What mdadm, /proc/mdstat and zpool status show, by the beginning of the fields that tell of them."""
 
 
 class Diagnosis(Value):
@@ -159,10 +162,11 @@ def _machine(
         raise InputError("FILE", "nothing describes the machine", expected)
     sources: list[Source] = [read_source(path) for path in outputs]
     inspection = inspect_sources(sources, outputs[0].stem, ignore_solid_state=False, progress=False)
-    told = any(str(each["path"]).startswith("arrays.") for each in inspection.found.found)
+    told = tuple(str(each["path"]) for each in inspection.found.found)
+    shown = [state for part, state in _STATE.items() if any(path.startswith(part) for path in told)]
     return (
         inspection.name,
         document_from(inspection.text, inspection.name),
         list(inspection.notes),
-        _STATE if told else frozenset(),
+        frozenset[str]().union(*shown),
     )
