@@ -214,13 +214,16 @@ def _of_text(path: Path, report: Report, known: Sequence[MeasuredJob], left_out:
 
 
 def _awaits(report: Report) -> dict[str, float]:
-    """Mean time of a request by device, over all intervals but the first, which counts since the machine began."""
+    """Mean time of a request by device, over all intervals but the first, which counts since the machine began.
+
+    A direction without requests has the time 0, which is none.
+    """
     found: dict[str, list[float]] = {}
     named = {dict(figure.context).get("device", "") for figure in report.figures}
     groups = {name for name in named if any(other.startswith(f"{name}/") for other in named)}
     for figure in report.figures:
         context = dict(figure.context)
-        if figure.name in _AWAITS and "device" in context and context["device"] not in groups:
+        if figure.name in _AWAITS and figure.value and context.get("device", "") not in {"", *groups}:
             device = context["device"].rsplit("/", 1)[-1]
             found.setdefault(_WHOLE.sub("", device), []).append(figure.value)
-    return {name: statistics.fmean(values) for name, values in found.items() if any(values)}
+    return {name: statistics.fmean(values) for name, values in found.items()}

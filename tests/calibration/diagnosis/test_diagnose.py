@@ -155,6 +155,8 @@ def test_a_volume_of_a_pool(tmp_path: Path) -> None:
     iostat.write_text(f"{heading}tank  1T  2T  30  60  3M  3M  30ms  30ms\n{rows}", encoding="utf-8")
     found = measurements([measured, iostat])
     assert found.slowest == "sdc"
+    iostat.write_text(iostat.read_text(encoding="utf-8").replace("9ms  9ms", "9ms  0"), encoding="utf-8")
+    assert measurements([measured, iostat]).awaits == pytest.approx({"sda": 9e-3, "sdb": 8e-3, "sdc": 90e-3})
     pasted = tmp_path / "pasted.txt"
     for sync, seen in (("always", ["always synchronous"]), ("standard", [])):
         pasted.write_text(ZFS.format(sync=sync), encoding="utf-8")
