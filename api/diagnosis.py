@@ -10,6 +10,7 @@ from typing import Any
 from ..calibration.diagnosis import diagnose as diagnosing
 from ..calibration.diagnosis.measured import is_measured, measurements
 from ..calibration.inspection.inspection import Source, read_source
+from ..calibration.inspection.tools.outputs import all_measured, opened
 from ..model.core.errors import InputError
 from ..scenarios.documents.document import Document, document_from
 from .answer.tree import Answer
@@ -119,9 +120,9 @@ def diagnose(
     ----------
     printed
         Files with what the machine's tools printed (mdadm, /proc/mdstat, lsblk, smartctl, lscpu ...), and reports of
-        fio (JSON or text) and iostat, in any order.
+        fio (JSON or text), dd and iostat, in any order, each in its own file or pasted together.
     measured
-        Further files with reports of fio or iostat.
+        Further files with reports.
     machine
         A scenario with the machine, instead of outputs.
     target
@@ -138,9 +139,15 @@ def diagnose(
     """
     paths = [Path(each) for each in printed]
     reports = [path for path in paths if is_measured(path)]
-    outputs = [path for path in paths if path not in reports]
-    found = measurements([*reports, *(Path(each) for each in measured)])
-    name, document, notes, excluded = _machine(outputs, machine)
+    sources = [read_source(path) for path in paths if path not in reports]
+    parts = {source.name: opened(source.text, source.name) for source in sources}
+    further = [read_source(Path(each)) for each in measured if not is_measured(Path(each))]
+    in_others = [part for source in further for part in opened(source.text, source.name)[1]]
+    whole = [Path(each) for each in measured if not any(part.text.name == str(each) for part in in_others)]
+    found = measurements([*reports, *whole], [*(part for _, own in parts.values() for part in own), *in_others])
+    outputs = [source for source in sources if not all_measured(*parts[source.name])]
+    name, document, notes, excluded, names = _machine(outputs, machine)
+    found = found.named(names, document.spec().machine.drives)
     with progress_share("causes", shown=progress) as follow:
         answer = diagnosing.diagnose(
             document, found, target=target, excluded=excluded, workers=processes(workers), follow=follow
@@ -149,24 +156,24 @@ def diagnose(
 
 
 def _machine(
-    outputs: Sequence[Path], machine: str | PathLike[str] | None
-) -> tuple[str, Document, list[str], frozenset[str]]:
-    """Name and document of the machine, notes about it, and causes that its outputs rule out."""
+    sources: Sequence[Source], machine: str | PathLike[str] | None
+) -> tuple[str, Document, list[str], frozenset[str], dict[str, str]]:
+    """Name and document of the machine, notes about it, causes that its outputs rule out, and names of drives."""
     if machine is not None:
-        if outputs:
-            raise InputError(str(outputs[0]), "found with --machine", "expected: one description of the machine")
+        if sources:
+            raise InputError(sources[0].name, "found with --machine", "expected: one description of the machine")
         scenario = Scenario.load(machine)
-        return scenario.name, scenario.document, [], frozenset()
-    if not outputs:
+        return scenario.name, scenario.document, [], frozenset(), {}
+    if not sources:
         expected = "expected: a file with what mdadm, lsblk or smartctl printed, or --machine SCENARIO"
         raise InputError("FILE", "nothing describes the machine", expected)
-    sources: list[Source] = [read_source(path) for path in outputs]
-    inspection = inspect_sources(sources, outputs[0].stem, ignore_solid_state=False, progress=False)
+    inspection = inspect_sources(list(sources), Path(sources[0].name).stem, ignore_solid_state=False, progress=False)
     told = tuple(str(each["path"]) for each in inspection.found.found)
     shown = [state for part, state in _STATE.items() if any(path.startswith(part) for path in told)]
     return (
         inspection.name,
         document_from(inspection.text, inspection.name),
-        list(inspection.notes),
+        [note for note in inspection.notes if "it is a measurement" not in note],
         frozenset[str]().union(*shown),
+        inspection.found.names,
     )

@@ -57,7 +57,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("scenarios/advice",),
     ("calibration/text",),
     ("calibration/formats/benchmarks", "calibration/formats/monitors"),
-    ("calibration/formats", "calibration/inspection/tools"),
+    ("calibration/formats",),
+    ("calibration/inspection/tools",),
     ("calibration/inspection/tools/volumes",),
     (
         *("calibration/inspection/tools/controllers", "calibration/inspection/tools/drives"),

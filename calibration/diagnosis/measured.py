@@ -8,15 +8,17 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ...model.core.errors import InputError
 from ..fio_study.jobs import SUBMISSIONS, SYNCHRONOUS, FioJob, jobs_of
-from ..formats.benchmarks import fio_json, fio_text
+from ..fio_study.text_jobs import asked_options, dd_jobs, text_jobs
+from ..formats.benchmarks import dd_and_time, fio_json, fio_text
 from ..formats.detect import detect, read_report
+from ..formats.in_paste import Part
 from ..formats.monitors import iostat, iostat_json, zpool_iostat
 from ..text.report import Report
 from ..text.report_text import ReportText
@@ -28,7 +30,7 @@ _AWAITS = ("await", "read_await", "write_await", "read_disk_wait", "write_disk_w
 """Of iostat, and of zpool iostat -l."""
 
 
-_JOBS = re.compile(r"\(groupid=\d+, jobs=(\d+)\)")
+_BY_ID = re.compile(r"(?:ata|scsi|wwn|nvme)-\S|[\da-f]{8}-[\da-f]{4}-")
 _WHOLE = re.compile(r"(?<=\A[shv]d[a-z])1\Z|p1\Z|-part1\Z")
 """The partition that ZFS makes on a whole drive."""
 
@@ -85,6 +87,24 @@ class Measurements:
         others = [seconds for name, seconds in self.awaits.items() if name != worst]
         return worst if self.awaits[worst] > 2 * statistics.median(others) else None
 
+    def named(self, names: Mapping[str, str], drives: Collection[str]) -> Measurements:
+        """The same with the machine's names of its drives.
+
+        Parameters
+        ----------
+        names
+            Drives by what udev or a pool calls them.
+        drives
+            The machine's; a device that is none of them is left out with a note, unless it has no drive at all.
+        """
+        known = {_WHOLE.sub("", name): drive for name, drive in names.items()}
+        awaits = {known.get(name, name): seconds for name, seconds in self.awaits.items()}
+        lost = [name for name in awaits if name not in drives and _BY_ID.match(name)]
+        notes = [
+            f"nothing tells which drive {name} is; give ls -l /dev/disk/by-id, or zpool iostat -L" for name in lost
+        ]
+        return replace(self, awaits=awaits, left_out=(*self.left_out, *notes))
+
     @property
     def device(self) -> str | None:
         """The device that all jobs name; None if they name none."""
@@ -101,37 +121,59 @@ def is_measured(path: Path) -> bool:
         return False  # Whoever reads it as an output of the machine says what is wrong with it.
 
 
-def measurements(paths: Sequence[Path]) -> Measurements:
-    """Read the reports in files.
+def measurements(paths: Sequence[Path], parts: Sequence[Part] = ()) -> Measurements:
+    """Read the reports in files, and those that stand between other outputs.
 
     Raises
     ------
     InputError
-        If a report is damaged or none of fio or iostat, or if no job is one that the model has.
+        If a report is damaged or of another program, or if no job is one that the model has.
     """
-    jobs: list[MeasuredJob] = []
-    left_out: list[str] = []
-    awaits: dict[str, float] = {}
+    found = _Reader()
     for path in paths:
-        report = read_report(path)
-        if report.format == fio_text.NAME:
-            jobs += _of_text(path, report, jobs, left_out)
-        elif report.format == fio_json.NAME:
-            for job in jobs_of(path, report, buffered_reads=True):
-                if job.unlike is None and job.is_load:
-                    jobs.append(_measured(job, {each.name for each in jobs}))
-                else:
-                    left_out.append(f"{job.name} of {path.name} is left out: needs {job.unlike or 'a plain load'}")
+        found.take(path, read_report(path), None, "")
+    for part in parts:
+        found.take(Path(part.text.name), part.report(), part.lines, part.command)
+    if not found.jobs:
+        place = str(paths[0]) if paths else parts[0].text.name if parts else "--measured"
+        raise InputError(place, "; ".join(found.left_out) or "found no job of fio", "expected: one")
+    return Measurements(tuple(found.jobs), tuple(found.left_out), found.awaits)
+
+
+class _Reader:
+    """What was read so far."""
+
+    def __init__(self) -> None:
+        self.jobs: list[MeasuredJob] = []
+        self.left_out: list[str] = []
+        self.awaits: dict[str, float] = {}
+
+    def take(self, path: Path, report: Report, text: str | None, command: str) -> None:
+        """Take a report of a file, or of a text in it that a command has printed."""
+        if report.format == fio_json.NAME:
+            self._keep(path, jobs_of(path, report, buffered_reads=True, text=text))
+        elif report.format == fio_text.NAME:
+            asked = asked_options(command)
+            if asked:
+                self._keep(path, text_jobs(path, report, asked))
+            else:
+                self.jobs += _of_text(path, report, self.jobs, self.left_out)
+        elif report.format == dd_and_time.NAME:
+            jobs, reasons = dd_jobs(report, command)
+            self.left_out += [f"{path.name}: {reason}" for reason in reasons]
+            self._keep(path, jobs)
         elif report.format in _READ:
-            awaits |= _awaits(report)
+            self.awaits |= _awaits(report)
         else:
-            expected = "expected: a report of fio, iostat -x or zpool iostat -l"
+            expected = "expected: a report of fio or dd, or of iostat -x or zpool iostat"
             raise InputError(str(path), f"found a report of {report.format}", expected)
-    if not jobs:
-        raise InputError(
-            str(paths[0]) if paths else "--measured", "; ".join(left_out) or "found no job of fio", "expected: one"
-        )
-    return Measurements(tuple(jobs), tuple(left_out), awaits)
+
+    def _keep(self, path: Path, jobs: Iterable[FioJob]) -> None:
+        for job in jobs:
+            if job.unlike is None and job.is_load:
+                self.jobs.append(_measured(job, {each.name for each in self.jobs}))
+            else:
+                self.left_out.append(f"{job.name} of {path.name} is left out: needs {job.unlike or 'a plain load'}")
 
 
 def _unused(name: str, taken: set[str]) -> str:
@@ -177,7 +219,6 @@ def _of_text(path: Path, report: Report, known: Sequence[MeasuredJob], left_out:
             key = context.get("group", ""), context.get("number", "")
             entries.setdefault(key, {}).setdefault(figure.name, figure.value)
             options[key] = context
-    counts = [int(found[1]) for found in _JOBS.finditer(path.read_text(encoding="utf-8", errors="replace"))]
     groups: dict[str, list[tuple[str, str]]] = {}
     for key in entries:
         groups.setdefault(key[0], []).append(key)
@@ -203,9 +244,8 @@ def _of_text(path: Path, report: Report, known: Sequence[MeasuredJob], left_out:
             "block_size": f"{int(entries[keys[0]].get('block_size', 4096))}B",
             "read_share": round(reads / (reads + writes), 3),
             "depth": 1 if synchronous else int(first.get("iodepth", "1")),
-            "jobs": sum(counts[int(key[1]) - 1] if key[1].isdecimal() and int(key[1]) <= len(counts) else 1
-                        for key in keys),
-        }  # fmt: skip
+            "jobs": sum(int(options[key].get("jobs", "1")) for key in keys),
+        }
         engine = SUBMISSIONS.get(first.get("ioengine", ""))
         if engine is not None:
             load["engine"] = engine

@@ -156,7 +156,7 @@ def _unused(name: str, taken: set[str]) -> str:
     return free
 
 
-def jobs_of(path: Path, report: Report, buffered_reads: bool = False) -> Iterator[FioJob]:
+def jobs_of(path: Path, report: Report, buffered_reads: bool = False, text: str | None = None) -> Iterator[FioJob]:
     """The jobs of a report of fio in JSON that was read from a file.
 
     Parameters
@@ -165,9 +165,16 @@ def jobs_of(path: Path, report: Report, buffered_reads: bool = False) -> Iterato
         The file, and what was read of it.
     buffered_reads
         If true, jobs that only read may go through the page cache.
+    text
+        The report's part of the file; all of it unless given.
     """
+    yield from jobs_of_groups(path, reported_jobs(path, report, text), buffered_reads)
+
+
+def jobs_of_groups(path: Path, reported: Sequence[ReportedJob], buffered_reads: bool = False) -> Iterator[FioJob]:
+    """The jobs of a report, those of each group together."""
     groups: dict[str | None, list[ReportedJob]] = {}
-    for entry in reported_jobs(path, report):
+    for entry in reported:
         groups.setdefault(entry.group, []).append(entry)
     for group, entries in groups.items():
         yield from _together(path, f"{group}", entries, buffered_reads)
@@ -188,9 +195,9 @@ def _together(path: Path, group: str, entries: Sequence[ReportedJob], buffered_r
         yield replace(found, run=group, section=f"job{number}", text=text)
 
 
-def reported_jobs(path: Path, report: Report) -> list[ReportedJob]:
+def reported_jobs(path: Path, report: Report, text: str | None = None) -> list[ReportedJob]:
     """The jobs of a file's last report: with ``--status-interval`` it counts from the start of the run."""
-    roots = list(_objects(path))
+    roots = list(_objects(path, path.read_text(encoding="utf-8") if text is None else text))
     root, last = roots[-1], str(len(roots))
     shared = root.get("global options", {})
     entries = []
@@ -212,12 +219,12 @@ def _whole(digits: str) -> float:
     return int(digits) if len(digits) < 20 else float(digits)
 
 
-def _objects(path: Path) -> Iterator[dict[str, Any]]:
+def _objects(path: Path, text: str) -> Iterator[dict[str, Any]]:
     """The JSON objects in a file that fio_json has read; each begins a line.
 
     Python's reader refuses some escapes and control characters that the other one takes.
     """
-    text, decoder, position = path.read_text(encoding="utf-8"), json.JSONDecoder(strict=False, parse_int=_whole), 0
+    decoder, position = json.JSONDecoder(strict=False, parse_int=_whole), 0
     while (begin := re.compile(r"^\{", re.MULTILINE).search(text, position)) is not None:
         try:
             root, position = decoder.raw_decode(text, begin.start())

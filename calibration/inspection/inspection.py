@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +23,9 @@ from .tools.controllers.hardware import connect
 from .tools.doubts import check_names, doubts, lost_datasets
 from .tools.drives import by_id, disk_lists, identify, lsblk, smartctl
 from .tools.findings import Findings
-from .tools.host import lspci, proc_files, sysfs
+from .tools.host import kernel_log, lspci, proc_files, sysfs
 from .tools.md import mdadm, mdstat
-from .tools.outputs import MOST_CHARACTERS, Output, between, outputs
+from .tools.outputs import MEASURED, MOST_CHARACTERS, Output, between, outputs
 from .tools.volumes import bcache, dmsetup, lvs
 from .tools.zfs import module, properties, space, status
 from .volume_stack import connect_volumes
@@ -45,6 +45,7 @@ _READERS: dict[str, Callable[[Output], Findings]] = {
     "smartctl": smartctl.read,
     "hdparm": identify.hdparm,
     "lspci": lspci.read,
+    "dmesg": kernel_log.read,
     "nvme": identify.nvme_list,
     "id_ctrl": identify.id_ctrl,
     "disks": disk_lists.read,
@@ -102,6 +103,8 @@ class Inspection:
         Each that was not: its path, the value, and why.
     notes
         What was left out, and what a reader should know.
+    names
+        Drives by what udev or a pool calls them.
     """
 
     text: str
@@ -109,6 +112,7 @@ class Inspection:
     found: list[dict[str, Any]]
     assumed: list[dict[str, Any]]
     notes: list[str]
+    names: dict[str, str] = field(default_factory=dict)
 
 
 def inspect(sources: Sequence[Source], name: str, ignore_solid_state: bool = False) -> Inspection:
@@ -152,6 +156,7 @@ def inspect(sources: Sequence[Source], name: str, ignore_solid_state: bool = Fal
         [{"path": path, "value": value, "where": entry.found} for path, value, entry in remarks if entry.found],
         [{"path": path, "value": value, "why": entry.assumed} for path, value, entry in remarks if entry.assumed],
         list(dict.fromkeys([*selection.notes, *notes])),
+        found.aliases | {leaf.name: leaf.device for pool in found.pools.values() for leaf in pool.leaves},
     )
 
 
@@ -190,6 +195,12 @@ def _in_short(names: Sequence[str]) -> dict[str, str]:
 def _printed(source: Source, found: Findings) -> list[Output]:
     """The outputs of one source; what is none of them is noted."""
     several = outputs(source.text, source.name, source.kind)
+    for each in several:
+        if each.kind == MEASURED:
+            found.notes.append(
+                f"{source.name}:{each.first}: what {each.program} prints is skipped: it is a measurement; give it to "
+                "raidsim diagnose"
+            )
     left = between(several)
     if not left:
         return several

@@ -18,12 +18,12 @@ def diagnose_command(
         list[Path] | None,
         typer.Argument(
             metavar="FILE",
-            help="What mdadm, lsblk, smartctl ... printed, and reports of fio and iostat, in any order.",
+            help="What mdadm, lsblk, smartctl ... printed, and reports of fio, dd, iostat; pasted as they are.",
         ),
     ] = None,
     measured: Annotated[
         list[Path] | None,
-        typer.Option("--measured", metavar="FILE", help="A report of fio or iostat; repeatable."),
+        typer.Option("--measured", metavar="FILE", help="A report of fio, dd or iostat; repeatable."),
     ] = None,
     machine: Annotated[
         str | None, typer.Option("--machine", metavar="SCENARIO", help="The machine, instead of outputs.")

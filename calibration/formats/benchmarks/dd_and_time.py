@@ -20,22 +20,35 @@ from ...text.report_text import Cell, ReportText
 
 NAME = "dd-and-time"
 SIGNATURE = re.compile(
-    r"records (?:in|out)\s*$|\bbytes? (?:\([^)]{0,40}\) )?copied,|bytes transferred in|^(?:real|user|sys)\s+\S|"
+    r"^\d+\+\d+ (?:records|Datensätze|enregistrements) \w+\s*$|\b(?:[Bb]ytes?|octets?) (?:\([^)]{0,40}\) )?"
+    r"(?:copied|kopiert|copiés?|transferred),?|bytes transferred in|^(?:real|user|sys)\s+\S|"
     r"\duser [\d:.,]+system |\d real +[\d.,]+ user |s user [\d.,]+s system |^\s*Elapsed \(wall clock\)"
 )
 
-_RECORDS = re.compile(r"^(?P<whole>\d+)\+(?P<part>\d+) records (?P<way>in|out)\s*$", re.ASCII)
-_COPIED = re.compile(
-    r"^(?P<bytes>\S+) bytes? (?:\([^)]*\) )?copied, (?P<seconds>\S+) (?:s|secs?|seconds?), "
-    r"(?P<rate>[\d.,]+|Infinity) ?(?P<prefix>[kKMGTPEZY]?)i?B/s\s*$",
-    re.ASCII,
+_WAYS = {"in": "in", "out": "out", "ein": "in", "aus": "out", "lus": "in", "écrits": "out"}
+"""Words of the C locale, German and French (coreutils' message catalogues)."""
+_RECORDS = re.compile(
+    r"^(?P<whole>[0-9]+)\+(?P<part>[0-9]+) (?:records|Datensätze|enregistrements) "
+    r"(?P<way>in|out|ein|aus|lus|écrits)\s*$"
 )
+_COPIED = re.compile(
+    r"^(?P<bytes>\S+) (?:bytes?|Bytes?|octets?) (?:\([^)]*\) )?(?:copied|kopiert|copiés?), "
+    r"(?P<seconds>\S+) (?:s|secs?|seconds?), (?P<rate>[0-9.,]+|Infinity) ?(?P<prefix>[kKMGTPEZY]?)i?[Bo]/s\s*$",
+)
+_OTHER_WORDS = re.compile(r"kopiert|copié")
 _TRANSFERRED = re.compile(
     r"^(?P<bytes>\S+) bytes transferred in (?P<seconds>\S+) secs? \((?P<rate>[\d.]+)(?P<prefix>) bytes/sec\)\s*$",
     re.ASCII,
 )
-_ANY_RECORDS = re.compile(r"records (?:in|out)\s*$")
-_ANY_SUMMARY = re.compile(r"\bbytes? (?:\([^)]{0,40}\) )?copied,|bytes transferred in")
+_ANY_RECORDS = re.compile(r"records (?:in|out)\s*$|^\d+\+\d+ (?:Datensätze|enregistrements)\b")
+_ANY_SUMMARY = re.compile(
+    r"\b(?:[Bb]ytes?|octets?) (?:\([^)]{0,40}\) )?(?:copied|kopiert|copiés?),|bytes transferred in"
+)
+RESULT = re.compile(
+    r"\d+\+\d+ (?:records|Datensätze|enregistrements) \w+\s*$|\d+ (?:[Bb]ytes?|octets?) (?:\([^)]{0,40}\) )?"
+    r"(?:copied|kopiert|copiés?), |\d+ bytes transferred in"
+)
+"""A line of dd's end, in any of its languages."""
 _SHELL = re.compile(r"^(?P<name>real|user|sys)\s+(?P<time>\S+)\s*$")
 _MINUTES = re.compile(r"(?P<minutes>\d+)m(?P<seconds>[\d.,]+)s", re.ASCII)
 _GNU = re.compile(r"^(?P<user>\S+?)user (?P<sys>\S+?)system (?P<real>\S+?)elapsed (?:\S+)%CPU\b.*$", re.ASCII)
@@ -75,7 +88,7 @@ class _Groups:
 
     def record(self, number: int, match: re.Match[str]) -> None:
         """A line of records: "in" begins a dd."""
-        way = match["way"]
+        way = _WAYS[match["way"]]
         if way == "in":
             self.end_records()
         if ("in" in self.records) != (way == "out") or way in self.records:
@@ -163,7 +176,8 @@ def _summary(text: ReportText, number: int) -> tuple[list[Figure], list[str]]:
             number, "'N bytes (...) copied, T s, R MB/s' or 'N bytes transferred in T secs (R bytes/sec)'"
         )
     size = text.group(number, match, "bytes").whole()
-    seconds = text.group(number, match, "seconds").number()
+    has_comma = _OTHER_WORDS.search(match[0]) is not None
+    seconds = _decimal(text.group(number, match, "seconds"), has_comma).number()
     figures = [Figure("bytes", size, "bytes", number), Figure("seconds", seconds, "s", number)]
     if not seconds:
         return figures, [f"line {number}: no time passed, so there is no rate"]
@@ -171,13 +185,21 @@ def _summary(text: ReportText, number: int) -> tuple[list[Figure], list[str]]:
     figures.append(Figure("rate", rate, "bytes/s", number))
     if match["rate"] == "Infinity":
         return figures, []
-    printed, power = text.group(number, match, "rate"), _POWERS.index(match["prefix"].upper() or " ")
+    printed, power = (
+        _decimal(text.group(number, match, "rate"), has_comma),
+        _POWERS.index(match["prefix"].upper() or " "),
+    )
     told = [printed.number(base**power) for base in (1000, 1024)]
     # Two digits are a twentieth off; the time is printed to the microsecond by some.
     slack = 0.06 + 1e-6 / seconds
     if any(abs(each - rate) <= slack * rate + 1 for each in told):
         return figures, []
     return figures, [f"line {number}: the printed rate, {printed.text}, is not bytes over seconds ({rate:.6g} bytes/s)"]
+
+
+def _decimal(cell: Cell, has_comma: bool) -> Cell:
+    """A number with a point, where the language has a comma."""
+    return cell._replace(text=cell.text.replace(",", ".")) if has_comma else cell
 
 
 def _times(text: ReportText, number: int, groups: _Groups) -> bool:

@@ -138,6 +138,8 @@ class _Reader:
         self.inside, self.direction, self.percentiles = True, "", None
         name = match["job"]
         self.here = {"job": name, "number": str(self.jobs), "group": match["group"]}
+        if match["jobs"] != "1":
+            self.here["jobs"] = match["jobs"]
         asked = self.asked.get(name)
         if asked is not None:
             self.here |= asked.context

@@ -86,12 +86,14 @@ CPU = {
 _BANNER = re.compile(r"^(?:Linux|FreeBSD) \S+ ")
 _TIME = re.compile(r"^(?:Time: )?(?:[\d./-]+[ T])?\d{1,2}:\d\d:\d\d(?: ?[AP]M|[+-]\d\d:?\d\d|Z)?\s*$", re.ASCII)
 _FREEBSD = re.compile(r"^\s*extended device statistics\s*$")
+_MOST_COLUMNS = 40
 _HUMAN = re.compile(r"(?P<number>[\d.]+)(?P<unit>%|[kMGTP]?B|[kMGTP])", re.ASCII)
 _POWERS = "BkMGTP"
 
 
 def parse(text: ReportText) -> Report:
     """The figures of every device in every report."""
+    _rejoin(text)
     figures = FigureList()
     report, time, number, seen = 1, "", 1, {""}
     first_cpu = False
@@ -125,6 +127,26 @@ def parse(text: ReportText) -> Report:
         raise text.refused(len(text) + 1, "a line of figures under the heading: is the file complete?")
     since = "report 1 is of the time since boot, unless iostat ran with -y"
     return Report(NAME, None, figures.all(), (since, *text.skipped()))
+
+
+def _rejoin(text: ReportText) -> None:
+    """Put together what mail has broken: a heading goes on with further columns, a row until it has all of them."""
+    anchor, wanted = 0, 0
+    for number in range(1, len(text) + 1):
+        words, before = text.line(number).split(), text.line(anchor).split() if anchor else []
+        goes_on = bool(words and before) and len(before) + len(words) <= _MOST_COLUMNS
+        if goes_on and _is_heading(text.line(anchor)):
+            goes_on = all(word in COLUMNS for word in words)
+        elif goes_on:
+            goes_on = len(before) + len(words) <= wanted and words[0][:1].isdecimal()
+        if goes_on:
+            text.join(anchor, number, " ")
+        else:
+            anchor = number if words and (wanted or _is_heading(text.line(number))) else 0
+        if not words:
+            wanted = 0
+        elif anchor and _is_heading(text.line(anchor)):
+            wanted = len(text.line(anchor).split())
 
 
 def _is_heading(line: str) -> bool:
@@ -168,7 +190,7 @@ def _devices(
     table = " ".join(name.text for name in columns)
     if table in seen:
         return None, heading
-    number = heading + 1
+    number = text.after(heading)
     text.use(heading)
     while text.line(number).strip() and not _ends(text.line(number)):
         cells = text.cells(number)
@@ -179,7 +201,7 @@ def _devices(
             column = COLUMNS[name.text]
             figures.add(column.name, _amount(cell, column), column.unit, number, **here)
         text.use(number)
-        number += 1
+        number = text.after(number)
     return {table}, number
 
 

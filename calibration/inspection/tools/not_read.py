@@ -62,14 +62,6 @@ _OUTPUTS = tuple(
             "lvs -a -o +devices,segtype,cache_mode, with lsblk and /proc/mdstat",
         ),
         (r"\s*Timing (?:buffered disk|cached) reads:", "hdparm -t", "it is a measurement", "raidsim parse"),
-        (r"Linux \S+ \(\S+\)\s.*\(\d+ CPU\)", "iostat", "it is a measurement", "raidsim parse"),
-        (
-            r"\s+capacity\s+operations\s+bandwidth\b|(?:pool|vdev)\s+alloc\s+free\s+read\b",
-            "zpool iostat",
-            "it is a measurement",
-            "raidsim parse or raidsim diagnose",
-        ),
-        (r"\S.*: \(g=\d+\): rw=\w+, ", "fio", "it is a measurement", "raidsim parse"),
     )
 )
 _PARTS = tuple(

@@ -11,6 +11,8 @@ import re
 from typing import NamedTuple
 
 from ....model.core.errors import InputError
+from ...formats import in_paste
+from ...formats.in_paste import Part
 from ...text.paste import PROMPT, breaks, join_wrapped, unquote
 from ...text.positioned_json import JsonText, Value, beginning, begins_object
 from ...text.report_text import ReportText, shown
@@ -38,6 +40,8 @@ class Output(NamedTuple):
         Lines that are this output's, from 1.
     root
         The object that it is, if it is JSON.
+    program
+        That printed it, if it is a measurement.
     """
 
     kind: str
@@ -45,6 +49,7 @@ class Output(NamedTuple):
     first: int
     last: int
     root: Value | None = None
+    program: str = ""
 
     @property
     def lines(self) -> range:
@@ -52,6 +57,8 @@ class Output(NamedTuple):
         return range(self.first, self.last + 1)
 
 
+MEASURED = "measured"
+"""The kind of a report of a benchmark or a monitor, which tells nothing of the machine."""
 KINDS = {
     "mdstat": "/proc/mdstat",
     "mdadm": "mdadm --detail, --detail --export or --examine",
@@ -69,6 +76,7 @@ KINDS = {
     "id_ctrl": "nvme id-ctrl",
     "hdparm": "hdparm -I or -W",
     "lspci": "lspci -vv",
+    "dmesg": "dmesg",
     "lscpu": "lscpu",
     "free": "free",
     "uname": "uname -a, -sr or -r",
@@ -116,6 +124,10 @@ _STARTS = {
     "meminfo": r"MemTotal:\s*\d+ kB",
     "lspci": r"(?:[\da-f]{4}:)?[\da-f]{2}:[\da-f]{2}\.\d [A-Z][\w -]+: \S",
     "id_ctrl": r"NVME Identify Controller:",
+    "dmesg": r"(?:\w{3} +\d+ [\d:]{8} \S+ )?(?:kernel: ?)?\[ *\d+\.\d{6}\] |\[\w{3} \w{3} +\d+ [\d:]{8} \d{4}\] "
+    r"|\w{3} +\d+ [\d:]{8} \S+ kernel: |ata\d+(?:\.\d\d)?: \S|(?:sd|scsi) \d+:\d+:\d+:\d+: \S"
+    r"|nvme nvme\d+: \S|mpt[23]sas_cm\d+: \S|megaraid_sas [\da-f:.]+: \S|md/\w+:\w+: \S"
+    r"|(?:pci|nvme) [\da-f:]+\.\d: .*available PCIe bandwidth|(?:blk_update_request: )?\S+ error, dev \w+, sector",
     "lscpu": r"(?:Architecture|Architektur) *: +\w",
     "free": r"\s*(?:total|gesamt)\s+(?:used|benutzt|utilisé)\s+(?:free|frei|libre)\b",
     "smartctl": r"smartctl (?:version )?\d+\.\d+ ",
@@ -131,7 +143,7 @@ _UNAME = re.compile(r"(?:^|[#$>%]\s*)(?:sudo\s+)?uname\s+-\w*r\w*\s*$", re.ASCII
 _COMMAND = re.compile(
     r"[#$>%\u276f\u279c\u00bb]\s*(?:~\s+)?(?:sudo\s+)?(?:LC_ALL=C\s+)?(?:\S*/)?"
     r"(?:cat|mdadm|lsblk|smartctl|(?:stor|perc|mega|ssa|hpssa|hpacu)cli\w*|uname|df|mount|fdisk|dmesg|hdparm|ls|exit"
-    r"|nvme|z(?:pool|fs)|arc_?s\w+|btrfs|[plv]vs|dmsetup|blkid|free|lscpu|lspci|dd|fio|iostat|head|tail|grep|echo)\b",
+    r"|nvme|z(?:pool|fs)|arc_?s\w+|btrfs|[plv]vs|dmsetup|blkid|free|lscpu|lspci|dmesg|journalctl|dd|fio|iostat|head|tail|grep|echo)\b",
     re.IGNORECASE,
 )
 """A prompt with a command after it."""
@@ -150,7 +162,7 @@ _CONTINUES: dict[str, tuple[str, ...]] = {
     kind: (kind,)
     for kind in (
         *("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk", "arcconf", "tw_cli"),
-        *("hdparm", "lspci", "zpool_status", "zfs_parameters", "by_id", "arcstats", "sysfs", "dmsetup"),
+        *("hdparm", "lspci", "dmesg", "zpool_status", "zfs_parameters", "by_id", "arcstats", "sysfs", "dmsetup"),
     )
 }
 _CONTINUES["arc_summary"] = ("arc_summary", "uname")  # its own lines of the kernel
@@ -168,6 +180,7 @@ _TABLE_LINE = {
     "sysfs": re.compile(r"/sys/|\s*$"),
     "dmsetup": re.compile(r"[^\s:/]+: \d+ \d+ [a-z]|[^\s:/(]+\s+\(\d|\s|Size Hist|$"),
     "bcache": re.compile(r"(?:sb|dev|cset)\.|\s*$"),
+    "dmesg": re.compile(r"\[|\w{3} +\d+ [\d:]{8} |[a-z][\w/:.-]*(?: [\w:.-]+)?: |\S+ error, dev |\s*$"),
     "by_id": re.compile(r"l[r-][w-]|total \d"),
 }
 """What a line below the first one of a table is; another one ends the table, and so does an empty one of many."""
@@ -197,10 +210,20 @@ def outputs(text: str, name: str, wanted: str | None = None) -> list[Output]:
     if len(text) > MOST_CHARACTERS:
         found = f"{len(text):,} characters"
         raise InputError(name, found, f"expected: at most {MOST_CHARACTERS >> 20} million, as these programs print")
-    lines = ReportText(text.replace(_NO_BREAK, " "), name)
-    unquote(lines, lambda number: _kind(lines, number) is not None or _begins_object(lines, number))
+    lines, measured = opened(text, name)
+    for part in measured:
+        for number in range(part.first, part.last + 1):
+            if _kind(lines, number) != "uname":  # iostat's heading tells the kernel
+                lines.lines[number - 1] = ""
+    if measured and all_measured(lines, measured):
+        raise InputError(
+            f"{name}:{measured[0].first}",
+            f"found what {measured[0].program} prints: it is a measurement",
+            "give raidsim parse, or raidsim diagnose",
+        )
     _rejoin(lines)
     printed = _all(lines)
+    reports = [Output(MEASURED, lines, part.first, part.last, None, part.program) for part in measured]
     kinds = (wanted,) if wanted is not None else tuple(KINDS)
     for output in printed:
         if output.kind not in kinds:
@@ -211,7 +234,27 @@ def outputs(text: str, name: str, wanted: str | None = None) -> list[Output]:
         known = "; ".join(KINDS[kind] for kind in kinds)
         first = next(line for line in lines.lines if line.strip())
         raise lines.refused(1, f"what one of these prints: {known}", f"no such output, but {shown(first.strip())}")
-    return printed
+    return [*printed, *reports]
+
+
+def opened(text: str, name: str) -> tuple[ReportText, list[Part]]:
+    """The lines of a text without the marks of a quoted mail, and the reports of benchmarks and monitors in it."""
+    lines = ReportText(text.replace(_NO_BREAK, " "), name)
+
+    def begins(number: int) -> bool:
+        return _kind(lines, number) is not None or _begins_object(lines, number)
+
+    unquote(lines, lambda number: begins(number) or in_paste.begins(lines, number) is not None)
+    return lines, in_paste.parts(lines, lambda number: begins(number) or _is_prompt(lines.line(number)))
+
+
+def all_measured(lines: ReportText, measured: list[Part]) -> bool:
+    """Whether a text has nothing that tells of the machine beside reports."""
+    in_reports = {number for part in measured for number in range(part.first, part.last + 1)}
+    return bool(measured) and not any(
+        number not in in_reports and (_kind(lines, number) or begins_object(lines, number))
+        for number in range(1, len(lines) + 1)
+    )
 
 
 def _rejoin(lines: ReportText) -> None:

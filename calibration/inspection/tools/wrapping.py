@@ -100,6 +100,11 @@ def _storcli(line: str, rest: str) -> str | None:
     return " " if " = " in line and " = " not in rest and breaks(line, rest) and not rest.startswith("-") else None
 
 
+def _log(line: str, rest: str) -> str | None:
+    """A log with a time before each line."""
+    return " " if line.startswith("[") and not rest.startswith("[") and breaks(line, rest) else None
+
+
 def _uname(line: str, rest: str) -> str | None:
     return " " if not line.endswith("Linux") and breaks(line, rest) and _UNAME_END.search(rest) else None
 
@@ -139,6 +144,7 @@ JOINTS: dict[str, Joint] = {
     "cpuinfo": _cpuinfo,
     "storcli": _storcli,
     "lscpu": _by_key,
+    "dmesg": _log,
     "uname": _uname,
     "zpool_status": _zpool_status,
     "zfs_get": _zfs_get,

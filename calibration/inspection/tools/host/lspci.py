@@ -14,7 +14,7 @@ _DEVICE = re.compile(r"(?P<address>(?:[\da-f]{4}:)?[\da-f]{2}:[\da-f]{2}\.\d) (?
 _LINK = re.compile(r"\s+(?P<what>LnkCap|LnkSta):.*?Speed (?P<speed>[\d.]+)GT/s.*?Width x(?P<width>\d{1,2})\b", re.ASCII)
 _DRIVES = ("Non-Volatile memory", "RAID bus", "Serial Attached SCSI", "SATA")
 """Kinds of controllers that drives are, or are behind."""
-_PER_LANE = {"2.5": 250e6, "5": 500e6, "8": 985e6, "16": 1969e6, "32": 3938e6, "64": 7563e6}
+PER_LANE = {"2.5": 250e6, "5": 500e6, "8": 985e6, "16": 1969e6, "32": 3938e6, "64": 7563e6}
 """Bytes per second of a lane (PCI Express Base Specification, with the coding of each generation)."""
 
 
@@ -28,7 +28,7 @@ def read(output: Output) -> Findings:
         if match := _DEVICE.match(line):
             device, able = (match if match["kind"].startswith(_DRIVES) else None), None
         elif device is not None and (link := _LINK.match(line)):
-            rate = _PER_LANE.get(link["speed"].removesuffix(".0"), 0.0) * int(link["width"])
+            rate = PER_LANE.get(link["speed"].removesuffix(".0"), 0.0) * int(link["width"])
             said = f"{link['speed']} GT/s x{link['width']}"
             if link["what"] == "LnkCap":
                 able = rate, said
