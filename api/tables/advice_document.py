@@ -57,7 +57,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "drives": design.drives,
         "spares": design.spares,
         "controller": None if family.controller.is_none else family.controller.model,
-        "chunk": family.chunk,
+        "chunk": family.chunk if family.has_chunk or not family.level.is_pool else None,
         "usable_bytes": facts.usable_bytes,
         "survives_any": facts.survives_any,
         "survives_at_most": facts.survives_at_most,

@@ -11,7 +11,7 @@ from ...model.statistics.batch_means import Estimate
 from ...scenarios.advice.advice import Advice
 from ...scenarios.advice.verdict import Attainable, Verdict
 from ...scenarios.comparison.reliability import unknown_rates
-from ...scenarios.designs.designs import Family
+from ...scenarios.designs.families import Family
 from ...scenarios.designs.requirement import RequirementSpec
 from ...scenarios.designs.room import room
 from ..answer.numbers import COUNT, PERCENT, counted, listed, probability

@@ -203,3 +203,5 @@ class KernelSpec(Spec):
     discards: bool = False
     """Whether md and dm-crypt pass discards on (:mod:`raidsim.model.core.discard`): block layer since 2.6.28, dm-crypt
     since 3.1 (allow_discards), md since 3.7."""
+    zfs: bool = False
+    """Whether the OpenZFS 2.3 that is modelled runs on it (META: Linux 4.18 or later; FreeBSD 13.3 or later)."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..designs.designs import Design, Family, families, impossible
+from ..designs.designs import Design, families, impossible
+from ..designs.families import Family
 from .bounds.bounds import TOO_MANY
 from .bounds.drive_times import drive_time
 from .fewest_drives import FULL_IOS, at_least, first_that
@@ -60,7 +61,7 @@ class Alternatives:
         return sorted(would_do, key=cost_key), sorted(attainable, key=lambda each: -each.iops)
 
     def _most_promising(self) -> list[Family]:
-        """Of every drive on every controller the family that makes the fewest commands of the load."""
+        """Of every drive, for arrays on every controller and pools, the family with the fewest commands of the load."""
         best: dict[object, tuple[float, float, Family]] = {}
         for family, counts in families(self._requirement):
             design = next(
@@ -78,7 +79,7 @@ class Alternatives:
             if facts.survives_any < self._requirement.survives:
                 continue
             visits = drive_time(self._trials.spec(design)).demand(1.0).visits
-            key = (family.drive.identity, repr(family.controller))
+            key = (family.drive.identity, repr(family.controller), family.level.is_pool)
             entry = (visits, -facts.usable_bytes / facts.raw_bytes, family)
             if key not in best or entry[:2] < best[key][:2]:
                 best[key] = entry

@@ -7,6 +7,7 @@ from ..description.any_workload import LoadsSpec, NamedLoad
 from ..description.devices import Devices
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
+from ..designs.required_load import TARGET
 from ..designs.requirement import RequirementSpec
 
 REQUIRED = "required"
@@ -24,18 +25,21 @@ def with_others(spec: ScenarioSpec, requirement: RequirementSpec) -> ScenarioSpe
     load = spec.workload
     if not requirement.beside or not isinstance(load, LoadSpec):
         return spec
-    devices = Devices(spec.machine, spec.arrays, spec.encrypted)
-    for i, other in enumerate(requirement.beside):
+    devices = Devices.of(spec)
+    own = {TARGET: load.targets[0]}
+    others = [
+        other.model_copy(update={"targets": tuple(own.get(each, each) for each in other.targets)})
+        for other in requirement.beside
+    ]
+    for i, other in enumerate(others):
         for target in other.targets:
             if target not in devices.names:
-                raise InputError(f"beside[{i}].targets", f"found {target!r}", f"expected {', '.join(spec.arrays)}")
+                raise InputError(f"beside[{i}].targets", f"found {target!r}", f"expected: {TARGET}")
             beyond = other.beyond(target, devices.capacity(target))
             if beyond is not None:
                 field, found = beyond
                 raise InputError(f"beside[{i}].{field}", f"found {found}", f"expected: a part of {spec.name}")
     of_run = {"warm_up", "duration", "precision", "phases"}
     required = NamedLoad.model_validate({**load.model_dump(exclude_unset=True, exclude=of_run), "name": REQUIRED})
-    several = LoadsSpec(
-        kind="several", loads=(required, *requirement.beside), warm_up=load.warm_up, duration=load.duration
-    )
+    several = LoadsSpec(kind="several", loads=(required, *others), warm_up=load.warm_up, duration=load.duration)
     return spec.model_copy(update={"workload": several})

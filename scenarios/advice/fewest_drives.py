@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..designs.designs import Design, Family, families, impossible
+from ..designs.designs import Design, families, impossible
+from ..designs.families import Family
 from .bounds.bounds import TOO_MANY, Refusal
 from .bounds.drive_times import drive_time
 from .runs import Search, Task

@@ -12,7 +12,6 @@ from dataclasses import replace
 from math import isfinite
 
 from ..designs.designs import Design
-from ..designs.required_load import TARGET
 from .bounds.drive_times import drive_time
 from .fewest_drives import Candidates
 from .runs import Measured, Simulations
@@ -82,8 +81,8 @@ class Rivals:
 
     def _shows_at_once(self, design: Design) -> bool:
         """Whether a brief run shows how designs compare: no cache or bitmap fills up and changes that."""
-        spec = self._trials.spec(design)
-        time, bitmap = drive_time(spec), spec.arrays[TARGET].bitmap
+        time = drive_time(self._trials.spec(design))
+        bitmap = time.below.bitmap
         if time.writes_back:
             return False
         return bitmap is None or time.bits_s(bitmap, self._trials.requirement.load.total_iops) > KEPT_S

@@ -11,7 +11,6 @@ from types import TracebackType
 from typing import Literal, TypeVar
 
 from ...model.core.exact_sums import sum_in_order
-from ...model.layouts import LEVELS
 from ...model.statistics.batch_means import Estimate
 from ...model.statistics.usage import DRIVES
 from ..comparison.rebuild_time import rebuild_time, rebuilt_arrays, with_rebuild
@@ -164,7 +163,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
     if requirement.beside and task.kind in _SEVERAL_S:
         warm_up, measured = _SEVERAL_S[task.kind]
         times = {"warm_up": warm_up, "duration": measured}
-    if requirement.beside and task.kind in ("brief", "precise") and _has_stripe_cache(task.design):
+    if requirement.beside and task.kind in ("brief", "precise") and task.design.family.has_stripe_cache:
         times["warm_up"] = max(times["warm_up"], min(_CACHE_GROWS_S, _SEVERAL_IOS / task.iops))
     spec = with_others(task.design.scenario(wanted, wanted.load.document(**times)), requirement)
     if task.kind == "rebuild":
@@ -204,11 +203,6 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         busy=sum_in_order(used) / len(used) if used else 0.0,
         late=endings.late(runs[-1]) if task.kind == "brief" or (requirement.beside and task.kind == "precise") else (),
     )
-
-
-def _has_stripe_cache(design: Design) -> bool:
-    """Whether md runs an array with parity, or one of such arrays."""
-    return design.family.controller.is_none and "stripe_cache" in LEVELS[design.family.level.level].options
 
 
 def _is_short(served: float, offered: float, seconds: float) -> bool:

@@ -14,7 +14,6 @@ from ..comparison.array_facts import ArrayFacts
 from ..comparison.reliability import data_loss
 from ..description.scenario import ScenarioSpec
 from ..designs.designs import Design
-from ..designs.required_load import TARGET
 from ..designs.requirement import RequirementSpec
 from .bounds.bounds import Refusal, design_facts, refusals, room_refusals
 from .bounds.drive_times import drive_time
@@ -81,10 +80,11 @@ class Trials:
         Until then writes are slower than they are later, so brief runs show nothing.
         """
         spec, load = self.spec(design), self.requirement.load
-        bitmap = spec.arrays[TARGET].bitmap
+        time = drive_time(spec)
+        bitmap = time.below.bitmap
         if bitmap is None or self.requirement.beside:
             return 0.0
-        seconds = drive_time(spec).bits_s(bitmap, load.total_iops)
+        seconds = time.bits_s(bitmap, load.total_iops)
         return seconds if seconds <= KEPT_S and seconds * load.total_iops <= _BITMAP_IOS else 0.0
 
     def screened(self, design: Design, iops: float, lengths: Sequence[int] = BRIEF_IOS) -> Search[Verdict]:

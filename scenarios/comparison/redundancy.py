@@ -200,7 +200,8 @@ def _pool(name: str, spec: ScenarioSpec, devices: Devices) -> Part:
         held = used if isinstance(vdev, Mirror) else used / vdev.members * (vdev.members - vdev.parity)
         own = vdev.spares if isinstance(vdev, Draid) else 0
         vdevs.append(Part(name, int(held), parts=tuple(parts), spares=spares + own, parity=vdev.parity))
-    return Part(name, spec.pool_capacity(name).usable, parts=tuple(vdevs))
+    usable = pool.usable(devices.capacity, spec.zfs_parameters.spa_slop_shift)
+    return Part(name, usable, parts=tuple(vdevs))
 
 
 def _used_bytes(pool: PoolSpec, placed: PoolMap, number: int, members: Sequence[str], devices: Devices) -> float:

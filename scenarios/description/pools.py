@@ -64,9 +64,8 @@ class DatasetSpec(Spec):
     sync: Literal["standard", "always", "disabled"] = "standard"
     logbias: Literal["latency", "throughput"] = "latency"
     primarycache: Literal["all", "metadata", "none"] = "all"
+    secondarycache: Literal["all", "metadata", "none"] = "all"
     """ZFS's properties of these names."""
-    atime: bool = False
-    """If true, reads of the file change its access time."""
     compression: float = Field(default=1.0, ge=1.0, le=1000.0)
     """Ratio of a block's size to what compression leaves of it; 1 for none."""
     compressor: Literal["lz4", "zstd"] = "lz4"
@@ -295,6 +294,12 @@ class PoolSpec(Spec):
     def capacity(self, size_of: Callable[[str], int], slop_shift: int = SLOP_SHIFT) -> PoolCapacity:
         """What it holds; `size_of` gives the size of a device."""
         return pool_capacity(self.map(), [size_of(name) for name in self.leaves()], slop_shift)
+
+    def usable(self, size_of: Callable[[str], int], slop_shift: int = SLOP_SHIFT) -> int:
+        """Bytes of data: its volumes and files as they are, other data and what is left in blocks of 128 KiB."""
+        sizes = {name: self.size(name, size_of) for name in self.datasets}
+        padded = sum(self._taken(self.datasets[name], size) for name, size in sizes.items())
+        return max(0, self.capacity(size_of, slop_shift).usable - padded + sum(sizes.values()))
 
     def size(self, dataset: str, size_of: Callable[[str], int]) -> int:
         """Bytes of a volume or file; `size_of` gives the size of a device."""

@@ -114,6 +114,9 @@ class ScenarioSpec(Spec):
     def _connected(self) -> Self:
         known = kernel(self.kernel)
         devices = Devices.of(self)
+        if self.pools and not known.zfs:
+            found = f"{self.kernel} with pools: OpenZFS 2.3 does not run on it"
+            raise refusal(found, "expected: Linux 4.18 or later", ("kernel",))
         devices.check()
         devices.check_users()
         FileSystems(self.file_systems, devices).check(self.workload)

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from ...model.controller.catalogue import ControllerSpec, controller
 from ...model.core.errors import InputError
 from ...model.files.description import Fraction, PositiveDuration, PositiveSize, Spec, refusal
 from ...model.files.description_errors import validate
 from ...model.files.yaml_files import KeyPath
-from ...model.kernels import KernelName
-from ...model.layouts import LEVELS, LevelName, levels_where
+from ...model.kernels import KernelName, kernel
+from ...model.layouts import LEVELS, levels_where
 from ...model.layouts.factory import CHUNK_UNIT
+from ...model.zfs.map.kinds import vdevs_for
+from ...model.zfs.map.words import alike, are_alike
+from ..description.pools import DatasetSpec
 from ..description.tuning import ServiceSpec
 from ..documents.changes.assignment import parse_assignment, parse_path
 from ..documents.changes.merge import assigned, copied
+from ..documents.changes.pool_aliases import POOL_LAYOUTS
 from ..documents.extends import read_layers
 from .chassis import ChassisSpec
 from .drive_choice import DriveChoice, DriveKind, check_entry
 from .growth import Growth
 from .required_files import FileSystemChoice, refuse_load
 from .required_load import BesideLoad, RequiredLoad
+
+_MANY = 32
+"""Members with which any kind of vdev is possible."""
 
 
 class Limits(Spec):
@@ -91,19 +98,46 @@ class ControllerChoice(Spec):
         return entry.with_values(**self.overrides) if self.overrides else entry
 
 
-class LevelChoice(Spec):
-    """A level that may be used, with its variant."""
+def _level(word: str) -> str:
+    """The name of a level, or the words of vdevs."""
+    if word not in LEVELS:
+        if not are_alike(word):
+            expected = f"expected: {', '.join(LEVELS)}; of ZFS {', '.join(POOL_LAYOUTS)}, 2 x raidz2, draid2:4d:8c:1s"
+            raise refusal(repr(word)[:60], expected)
+        kind, members = alike(word).kind, alike(word).members
+        try:
+            vdevs_for(kind, members or _MANY, 12)
+        except InputError as error:
+            raise refusal(error.found.removeprefix("found "), error.expected) from None
+    return word
 
-    level: LevelName
+
+class LevelChoice(Spec):
+    """A level that may be used, with its variant; or the vdevs of a pool of ZFS."""
+
+    level: Annotated[str, AfterValidator(_level)]
+    """A level, or as `layout` of a pool: raidz2 (in vdevs of every width), 2 x raidz2, mirrors, draid2:4d:8c:1s."""
     algorithm: str | None = None
     copies: int | None = Field(default=None, ge=2)
     """As in :class:`~raidsim.scenarios.description.arrays.ArraySpec`."""
     group_drives: int | None = Field(default=None, ge=2)
-    """Of raid50, raid60 and raid01: drives of each inner array; all sizes that divide the number of drives unless
+    """Of raid50, raid60, raid01 and pools: drives of each inner array or vdev; all sizes that divide the drives unless
     given."""
+
+    @property
+    def is_pool(self) -> bool:
+        """Whether it is of ZFS."""
+        return self.level not in LEVELS
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
+        if self.is_pool:
+            for field in ("algorithm", "copies"):
+                if getattr(self, field) is not None:
+                    raise refusal(f"{field} of {self.level}", "expected: with levels of md", (field,))
+            if self.group_drives is not None and alike(self.level).members not in (None, self.group_drives):
+                raise refusal(f"{self.group_drives} of {self.level}", "expected: one of the two", ("group_drives",))
+            return self
         known = LEVELS[self.level]
         if self.group_drives is not None and not known.has_groups:
             allowed = f"expected: with {', '.join(levels_where(lambda level: level.has_groups))}"
@@ -112,6 +146,11 @@ class LevelChoice(Spec):
             allowed = f"expected: with {', '.join(levels_where(lambda level: level.has_copies))}"
             raise refusal(f"copies of {self.level}", allowed, ("copies",))
         return self
+
+
+def _of_all(value: Any) -> Any:
+    """A dataset without a size has all of the pool."""
+    return {"volume": "all", **value} if isinstance(value, Mapping) and not {"volume", "file"} & {*value} else value
 
 
 Levels = tuple[Annotated[LevelChoice, _bare_word("level")], ...]
@@ -153,7 +192,7 @@ class RequirementSpec(Spec):
     """What it may be built of."""
     levels: Levels = DEFAULT_LEVELS
     chunks: tuple[PositiveSize, ...] = (65536, 524288)
-    """Levels and chunk sizes that it may have."""
+    """Levels, or vdevs of ZFS, and chunk sizes that it may have."""
     all_chunks: bool = False
     """If true, a design is run to the end even if its brief run is clearly slower than that of another chunk."""
     controllers: tuple[Annotated[ControllerChoice, _bare_word("model")], ...] = (ControllerChoice(model="none"),)
@@ -178,6 +217,8 @@ class RequirementSpec(Spec):
     array: dict[str, Any] = Field(default_factory=dict)
     """Options of the array as in a scenario (`stripe_cache`, `group_thread_cnt`, ...), for the levels that have
     them."""
+    dataset: Annotated[DatasetSpec, BeforeValidator(_of_all)] = DatasetSpec(volume="all")
+    """The volume or file of every pool, as in a scenario; it has all of the pool."""
     file_system: Annotated[FileSystemChoice, _bare_word("kind")] | None = None
     """Made on the array of every design, with the load on a file in it."""
     kernel: KernelName = "linux-6.1"
@@ -212,6 +253,9 @@ class RequirementSpec(Spec):
         for choices in ("drives", "levels", "chunks", "controllers"):
             if not getattr(self, choices):
                 raise refusal("nothing to choose from", "expected: one or more", (choices,))
+        if not kernel(self.kernel).zfs and any(level.is_pool for level in self.levels):
+            found = f"{self.kernel} with pools: OpenZFS 2.3 does not run on it"
+            raise refusal(found, "expected: Linux 4.18 or later", ("kernel",))
         for i, chunk in enumerate(self.chunks):
             if chunk < CHUNK_UNIT or chunk & (chunk - 1):
                 raise refusal(f"{chunk} bytes", "expected: powers of two from 4KiB on", ("chunks", i))

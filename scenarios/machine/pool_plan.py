@@ -162,11 +162,12 @@ def dataset_settings(name: str, size: int, spec: DatasetSpec, rules: LogRules) -
         spec.block_bytes,
         spec.stored_bytes,
         spec.sync,
-        spec.primarycache == "all",
+        spec.primarycache,
         spec.special_small_blocks,
         rules,
         spec.checksum,
         spec.compressor if spec.compression > 1.0 else None,
+        spec.secondarycache,
     )
 
 

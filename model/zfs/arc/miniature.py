@@ -159,7 +159,8 @@ def _run(arc: Arc, below: _Below, samples: Sequence[_Sample], random: np.random.
     for sample in samples:
         for number in range(len(sample.blocks)):
             arc.add(sample.base + number, sample.size, False, now)
-            below.feed(sample.base + number, sample.size)
+            if sample.file.fed:
+                below.feed(sample.base + number, sample.size)
             now += _PAUSE_S
     draws: list[Callable[[int], NDArray[np.int64]]] = []
     loads: list[tuple[_Sample, float, float]] = []
@@ -194,7 +195,8 @@ def _run(arc: Arc, below: _Below, samples: Sequence[_Sample], random: np.random.
             elif arc.use(key, now):
                 continue
             arc.add(key, sample.size, False, now, frequent=key in below.blocks)
-            below.feed(key, sample.size)
+            if sample.file.fed:
+                below.feed(key, sample.size)
             missed += sample.size
 
     for _ in range(_MOST_VISITS):

@@ -45,6 +45,8 @@ class SecondLevel:
         Bytes of each device.
     settings
         Module parameters.
+    only_metadata, nothing
+        Numbers of the datasets of which metadata alone are fed, and of those of which nothing is (secondarycache).
 
     Attributes
     ----------
@@ -52,10 +54,21 @@ class SecondLevel:
         Reads that found their block here.
     """
 
-    __slots__ = ("_arc", "_blocks", "_first", "_gone", "_next", "_rings", "_settings", "hits")
+    __slots__ = (
+        *("_arc", "_blocks", "_first", "_gone", "_next", "_nothing", "_only_metadata", "_rings", "_settings"),
+        "hits",
+    )
 
-    def __init__(self, arc: Arc, capacities: Sequence[int], settings: FeedSettings) -> None:
+    def __init__(
+        self,
+        arc: Arc,
+        capacities: Sequence[int],
+        settings: FeedSettings,
+        only_metadata: frozenset[int] = frozenset(),
+        nothing: frozenset[int] = frozenset(),
+    ) -> None:
         self._arc = arc
+        self._only_metadata, self._nothing = only_metadata, nothing
         self._settings = settings
         self._rings = [_Ring(capacity) for capacity in capacities]
         self._blocks: dict[int, tuple[int, int, int]] = {}
@@ -76,6 +89,13 @@ class SecondLevel:
         for ring in self._rings:
             ring.settled = ring.held = i64(share * float(ring.capacity))
             self._first += ring.settled
+
+    def takes(self, key: i64) -> bool:
+        """Whether a block may be fed."""
+        number = key >> KEY_SHIFT
+        if number in self._nothing:
+            return False
+        return number not in self._only_metadata or key & (2 * INDIRECT - 1) >= INDIRECT
 
     def find(self, key: i64) -> tuple[int, int] | None:
         """The device and the offset of a block."""
@@ -125,7 +145,7 @@ class SecondLevel:
         while buffer is not ends and passed <= headroom:
             passed += int(buffer.size)
             size = -(-buffer.size // UNIT) * UNIT
-            if not buffer.prefetched and buffer.key not in blocks:
+            if not buffer.prefetched and buffer.key not in blocks and self.takes(buffer.key):
                 if size > left:
                     break
                 left -= size

@@ -96,6 +96,8 @@ class VisitedFile:
         Number of the dataset, how many blocks it has, their size, and what one takes in the ARC (bytes).
     random, sequential
         The loads.
+    fed
+        Whether its blocks go to the second level.
 
     Attributes
     ----------
@@ -103,7 +105,7 @@ class VisitedFile:
         Rates that part the blocks in kinds: see :meth:`kind`.
     """
 
-    __slots__ = ("block_bytes", "blocks", "edges", "number", "psize", "random", "sequential")
+    __slots__ = ("block_bytes", "blocks", "edges", "fed", "number", "psize", "random", "sequential")
 
     def __init__(
         self,
@@ -113,8 +115,10 @@ class VisitedFile:
         psize: int,
         random: Sequence[RandomVisits],
         sequential: Sequence[SequentialVisits],
+        fed: bool = True,
     ) -> None:
         self.number = number
+        self.fed = fed
         self.blocks = blocks
         self.block_bytes = block_bytes
         self.psize = psize

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...core.errors import InputError
-from .kinds import DRAID, MIRROR, RAIDZ, STRIPE
+from .kinds import DRAID, EXPECTED, MIRROR, RAIDZ, STRIPE
 
 DATA = "data"
 USES = (DATA, "special", "log", "cache", "spare")
@@ -15,6 +15,7 @@ USES = (DATA, "special", "log", "cache", "spare")
 MIRRORS = "mirrors"
 """In place of a kind: mirrors of two."""
 _SEVERAL = re.compile(r"(?:(\d+) *x *)?(\S+)")
+_CHILDREN = re.compile(r":(\d+)c")
 _PAIR = 2
 
 
@@ -36,6 +37,27 @@ class VdevWords(NamedTuple):
     members: list[str]
 
 
+class Alike(NamedTuple):
+    """Vdevs that are alike.
+
+    Attributes
+    ----------
+    kind
+        See :func:`~.kinds.vdevs_for`.
+    number
+        How many; None if nothing says so.
+    members
+        Of each, where the kind says so.
+    pairs
+        Whether it is "mirrors", of two members each.
+    """
+
+    kind: str
+    number: int | None
+    members: int | None
+    pairs: bool
+
+
 def is_kind(word: str) -> bool:
     """Whether a word is a kind of vdev, or seems to be one."""
     return word in RAIDZ or word in (MIRROR, STRIPE) or word.startswith(DRAID)
@@ -43,8 +65,25 @@ def is_kind(word: str) -> bool:
 
 def are_alike(text: str) -> bool:
     """Whether :func:`shared_out` knows what `text` means."""
+    return _alike(text) is not None
+
+
+def alike(text: str) -> Alike:
+    """The vdevs that a text means which :func:`are_alike`."""
+    found = _alike(text)
+    if found is None:
+        raise InputError("vdevs", f"found {text!r}", f"{EXPECTED}, mirrors or several: 2 x raidz2")
+    return found
+
+
+def _alike(text: str) -> Alike | None:
     match = _SEVERAL.fullmatch(text.strip())
-    return match is not None and (is_kind(match[2]) or (match[2] == MIRRORS and match[1] is None))
+    if match is None or not (is_kind(match[2]) or (match[2] == MIRRORS and match[1] is None)):
+        return None
+    pairs, children = match[2] == MIRRORS, _CHILDREN.search(match[2])
+    kind = MIRROR if pairs else match[2]
+    count = None if match[1] is None else int(match[1])
+    return Alike(kind, count, None if children is None else int(children[1]), pairs)
 
 
 def shared_out(text: str, members: Sequence[str]) -> str | None:
@@ -65,15 +104,15 @@ def shared_out(text: str, members: Sequence[str]) -> str | None:
     >>> shared_out("2 x mirror", ["a", "b", "c", "d"])
     'mirror a b mirror c d'
     """
-    match = _SEVERAL.fullmatch(text.strip())
-    if match is None or not are_alike(text):
+    found = _alike(text)
+    if found is None:
         return None
-    kind = MIRROR if match[2] == MIRRORS else match[2]
-    count = len(members) // _PAIR if match[2] == MIRRORS else int(match[1] or 1)
+    kind = found.kind
+    count = len(members) // _PAIR if found.pairs else 1 if found.number is None else found.number
     each = len(members) // count if count else 0
     if not each or each * count != len(members):
-        found = f"found {text} of {len(members)} members"
-        raise InputError("vdevs", found, "expected: vdevs of equally many members, and all members in one")
+        wrong = f"found {text} of {len(members)} members"
+        raise InputError("vdevs", wrong, "expected: vdevs of equally many members, and all members in one")
     shares = [members[start : start + each] for start in range(0, len(members), each)]
     return " ".join(word for share in shares for word in (kind, *share))
 

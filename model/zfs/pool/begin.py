@@ -20,6 +20,8 @@ def keep_pointers(arc: Arc, datasets: Iterable[Dataset]) -> None:
     """Have pointers to blocks in memory, evenly over all blocks of each volume or file, as far as there is room."""
     room = int(arc.target) // METADATA_PART
     for dataset in datasets:
+        if not dataset.caches_pointers:
+            continue
         psize, count = int(dataset.indirect.psize), -(-int(dataset.blocks) // POINTERS)
         fitting = min(count, max(0, room // psize))
         for number in range(fitting):
@@ -43,6 +45,7 @@ def settle_loads(
             dataset.psize,
             random.get(name, ()),
             sequential.get(name, ()),
+            second is not None and second.takes(int(dataset.base)),
         )
         for name, dataset in datasets.items()
         if dataset.caches_data and (name in random or name in sequential)

@@ -72,8 +72,8 @@ class Dataset(Device):
         Of the log's I/O.
     sync
         "standard", "always" or "disabled".
-    caches_data
-        Whether data are kept in the ARC (primarycache=all).
+    caches_data, caches_pointers
+        Whether data are kept in the ARC (primarycache=all), and what points to them (all or metadata).
     prefetch
         Module parameters of prefetch.
     """
@@ -81,7 +81,18 @@ class Dataset(Device):
     __slots__ = (
         *("_allocator", "_arc", "_closed", "_dbufs", "_engine", "_groups", "_host", "_in_place", "_log"),
         *("_open", "_prefetch", "_prefetching", "_sync", "_table", "_touched", "_under_way"),
-        *("base", "block_bytes", "blocks", "caches", "caches_data", "costs", "dirty", "indirect", "log_issuer"),
+        *(
+            "base",
+            "block_bytes",
+            "blocks",
+            "caches",
+            "caches_data",
+            "caches_pointers",
+            "costs",
+            "dirty",
+            "indirect",
+            "log_issuer",
+        ),
         *("members", "read_bytes", "threads", "write_bytes", "write_s"),
     )
 
@@ -108,6 +119,7 @@ class Dataset(Device):
         issuer: int,
         sync: str = "standard",
         caches_data: bool = True,
+        caches_pointers: bool = True,
         prefetch: PrefetchSettings = PrefetchSettings(),  # noqa: B008
     ) -> None:
         self._engine = engine
@@ -128,7 +140,7 @@ class Dataset(Device):
         self.threads = threads
         self.caches = caches
         self._sync = sync
-        self.caches_data = caches_data
+        self.caches_data, self.caches_pointers = caches_data, caches_pointers
         self._prefetch = Prefetch(prefetch, self.blocks, block_bytes)
         self._prefetching: i64 = 0
         self._under_way: dict[int, BlockRead] = {}
@@ -170,8 +182,6 @@ class Dataset(Device):
             done()
         else:
             self._log.commit(done)
-
-    # Reads.
 
     def _read(self, request: Request) -> None:
         block_bytes = self.block_bytes
@@ -268,7 +278,7 @@ class Dataset(Device):
             if block < stream.position:
                 stream.overtaken = True
         metadata = block >= INDIRECT
-        if metadata or self.caches_data:
+        if self.caches_pointers if metadata else self.caches_data:
             prefetched = stream is not None and not read.waiters
             self._arc.add(key, self.size_of(key), metadata, now, prefetched, read.cached)
         for waiter in read.waiters:
@@ -306,8 +316,6 @@ class Dataset(Device):
             then()
         else:
             self._host.cpu.run_then(seconds, None, Call(then).call)
-
-    # Writes.
 
     def at(self, time: float, then: Callable[[], None]) -> None:
         """Go on at a time (s)."""
@@ -378,12 +386,12 @@ class Dataset(Device):
 
     def pointers(self) -> list[int]:
         """Physical sizes of the indirect blocks that the group writes."""
-        now = self._engine._now
         sizes = []
         for number in sorted(self._touched):
             psize = indirect_psize(min(POINTERS, int(self.blocks) - number * POINTERS))
             sizes.append(psize)
-            self._arc.add(self.base + INDIRECT + number, psize, True, now)
+            if self.caches_pointers:
+                self._arc.add(self.base + INDIRECT + number, psize, True, self._engine._now)
         return sizes
 
     def group_done(self) -> None:

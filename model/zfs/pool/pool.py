@@ -122,7 +122,11 @@ class Pool:
         self.caches: CacheDevices | None = None
         if caches:
             rooms = [data_bytes(device.capacity) for device in caches]
-            level = SecondLevel(self.arc, rooms, settings.feed)
+            kept = [
+                frozenset([number + 1 for number, each in enumerate(datasets) if each.secondarycache == value])
+                for value in ("metadata", "none")
+            ]
+            level = SecondLevel(self.arc, rooms, settings.feed, kept[0], kept[1])
             leaves = [LeafQueue(engine, device, queue, self.dirty, False) for device in caches]
             self.caches = CacheDevices(engine, level, leaves, settings.feed, issuer)
         self.datasets: dict[str, Dataset] = {}
@@ -158,7 +162,8 @@ class Pool:
                 each.rules or LogRules(each.block_bytes, bool(pool.of_role(LOG))),
                 issuer,
                 each.sync,
-                each.caches_data,
+                each.primarycache == "all",
+                each.primarycache != "none",
                 settings.prefetch,
             )
         if settings.warm:

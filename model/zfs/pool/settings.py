@@ -72,8 +72,8 @@ class DatasetSettings:
         volblocksize or recordsize (bytes).
     psize
         Bytes of a block after compression; 0: as large as the block.
-    sync, caches_data
-        sync, and whether primarycache is all.
+    sync, primarycache, secondarycache
+        ZFS's properties of these names.
     special_small_blocks
         Blocks up to this size (bytes) go to special vdevs.
     rules
@@ -87,11 +87,12 @@ class DatasetSettings:
     block_bytes: int
     psize: int = 0
     sync: str = "standard"
-    caches_data: bool = True
+    primarycache: str = "all"
     special_small_blocks: int = 0
     rules: LogRules | None = None
     checksum: str = "fletcher4"
     compressor: str | None = None
+    secondarycache: str = "all"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,8 +52,8 @@ class ArmTime(DriveTime):
 
     def _parameters(self, writes: bool) -> tuple[DriveSpec, bool, int, int, float]:
         """What says how soon places are reached."""
-        smallest = min(min(sizes) for sizes in self.sizes.values())
-        return self.disk, writes, self._region, smallest, self._cached
+        smallest = min(self.below.moved(op, min(sizes)) for op, sizes in self.sizes.items())
+        return self.disk, writes, self._region, int(smallest), self._cached
 
     @cached_property
     def _transfer_s(self) -> float:
@@ -61,9 +61,9 @@ class ArmTime(DriveTime):
         track = max(zone.sectors_per_track for zone in mechanics(self.disk)[0].zones) * SECTOR
         rate = track / mechanics(self.disk)[0].revolution_s
         kept = {"read": self._read_again + self._cached, "write": self._rewritten + self._cached}
-        copies = {"read": 1, "write": self.visits["read"].copies}
+        copies = {"read": 1, "write": 0 if self.below.gathers_writes else self.visits["read"].copies}
         return math.fsum(
-            self.shares[op] * max(0.0, 1.0 - kept[op]) * copies[op] * size * share / rate
+            self.shares[op] * max(0.0, 1.0 - kept[op]) * copies[op] * self.below.stored(size) * share / rate
             for op in OPS
             for size, share in self.sizes[op].items()
         )

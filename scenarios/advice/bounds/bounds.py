@@ -28,7 +28,6 @@ from ....model.files.quantities import format_duration
 from ...comparison.array_facts import ArrayFacts, array_facts
 from ...description.scenario import ScenarioSpec
 from ...designs.designs import Design
-from ...designs.required_load import TARGET
 from ...designs.requirement import RequirementSpec
 from ...designs.room import room
 from .drive_times import drive_time
@@ -129,7 +128,7 @@ def _links(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal
         taken = time.controller.host_rate
         text = f"moves {most / 1e6:,.0f} MB/s one way; {time.controller.model} takes {taken / 1e6:,.0f}"
         yield Refusal("links", text, most, taken)
-    channels = [spec.machine.channels[spec.machine.drives[name].channel].rate for name in spec.arrays[TARGET].members]
+    channels = [spec.machine.channels[spec.machine.drives[name].channel].rate for name in time.below.members]
     rate = min(time.drive.interface_rate, *channels)
     per_drive = moved["write"] / time.members
     if not time.writes_back and per_drive > rate:

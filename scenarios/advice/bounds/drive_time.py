@@ -13,18 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ....model.core.exact_sums import sum_in_order
-from ....model.disk.mechanics.geometry import SECTOR
 from ....model.drives.catalogue import AnyDrive
-from ....model.layouts import Layout, ParityLayout, Raid10Layout
-from ...description.devices import Devices
 from ...description.scenario import ScenarioSpec
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
-from ...designs.required_load import TARGET
 from ...designs.requirement import Limits
-from .member_visits import Visits, visits_for
+from .below import below
+from .member_visits import Visits
 
-_STRIPE_CACHE = 32768 * 4096
-"""Bytes of each member that md keeps at most (stripe_cache_size)."""
 _UNIFORM = (None, "uniform")
 OPS = ("read", "write")
 
@@ -49,14 +44,14 @@ class Demand:
 
 
 class DriveTime(ABC):
-    """The least time of the drives for the load of a scenario with one array of equal drives.
+    """The least time of the drives for the load of a scenario with one array, or pool, of equal drives.
 
     Parameters
     ----------
     spec
-        The scenario; its workload is a load on one array.
+        The scenario; its workload is a load on one array, or volume or file of a pool.
     drive
-        Each of the array's drives, or the first one.
+        Each of its drives, or the first one.
 
     Attributes
     ----------
@@ -68,11 +63,10 @@ class DriveTime(ABC):
         assert isinstance(spec.workload, LoadSpec)
         self.load = spec.workload
         self.equal = True
-        array = spec.arrays[TARGET]
-        devices = Devices.of(spec)
-        self.layout: Layout = array.layout([devices.capacity(member) for member in array.members])
-        self.members = len(array.members)
-        controlling = spec.machine.controllers[array.controller] if array.controller is not None else None
+        self.below = below(spec, self.load.targets[0])
+        self.members = len(self.below.members)
+        name = self.below.controller
+        controlling = spec.machine.controllers[name] if name is not None else None
         self.drive = drive if controlling is None else controlling.attached(drive)
         self.controller = controlling.spec() if controlling is not None else None
         self.sizes = {op: _sizes(self.load, op) for op in OPS}
@@ -87,6 +81,8 @@ class DriveTime(ABC):
     @property
     def writes_back(self) -> bool:
         """Whether writes are acknowledged before the medium has them."""
+        if self.below.gathers_writes and self.shares["write"] > 0:
+            return True
         return self.caches_writes or (self.controller is not None and self.controller.writes_back)
 
     @property
@@ -103,10 +99,7 @@ class DriveTime(ABC):
         """Visits of one read, and of one write, on average, if no memory keeps any."""
         found = {}
         for op, sizes in self.sizes.items():
-            each = [
-                visits_for(self.layout, op == "write", size, self.load.align).times(share)
-                for size, share in sizes.items()
-            ]
+            each = [self.below.visits(op, size, self.load.align).times(share) for size, share in sizes.items()]
             found[op] = sum(each[1:], each[0])
         return found
 
@@ -118,20 +111,19 @@ class DriveTime(ABC):
 
     @cached_property
     def _span(self) -> int:
-        """Bytes of the array that the load reaches."""
-        return self.load.span or self.layout.capacity - self.load.start
+        """Bytes of the device that the load reaches."""
+        return self.load.span or self.below.capacity - self.load.start
 
     @cached_property
     def _region(self) -> int:
         """Bytes of a drive that one copy of the data lies in."""
-        apart = isinstance(self.layout, Raid10Layout) and self.layout.algorithm != "near"
-        copies = self.layout.copies_per_chunk if isinstance(self.layout, Raid10Layout) and apart else 1
-        return max(SECTOR, int(min(self.layout.member_bytes) / copies * min(1.0, self._span / self.layout.capacity)))
+        return self.below.region(self._span)
 
     @cached_property
     def _read_again(self) -> float:
-        """Share of the reads that a controller's memory may hold."""
-        return min(1.0, self.controller.cache / self._span) if self.controller is not None else 0.0
+        """Share of the reads that the memory of a controller or of the host may hold."""
+        held = self.below.held(self._span)
+        return min(1.0, held + self.controller.cache / self._span) if self.controller is not None else held
 
     @cached_property
     def _held_writes(self) -> float:
@@ -166,17 +158,16 @@ class DriveTime(ABC):
 
     @cached_property
     def _rewritten(self) -> float:
-        """Share of the writes that go to a row of which something waits to be written."""
-        row = self.layout.chunk_bytes * self.members or max(self.sizes["write"])
-        return min(1.0, self._held_writes * row / self._span)
+        """Share of the writes that go to a row of which something waits to be written, or that memory holds."""
+        row = self.below.row_bytes(max(self.sizes["write"]))
+        return min(1.0, self.below.held(self._span) + self._held_writes * row / self._span)
 
     @cached_property
     def _unseen(self) -> float:
-        """Bytes of a member that need no drive: what md keeps, or is merged with another command."""
+        """Bytes of a member that need no drive: what the host keeps, or is merged with another command."""
         smallest = min(min(sizes) for sizes in self.sizes.values())
         largest = max(max(sizes) for sizes in self.sizes.values())
-        stripes = _STRIPE_CACHE if _has_parity(self.layout) else 0
-        return stripes + (MOST_OUTSTANDING + self._held_writes) * 2 * max(smallest, largest) / self.members
+        return self.below.unseen + (MOST_OUTSTANDING + self._held_writes) * 2 * max(smallest, largest) / self.members
 
     @abstractmethod
     def demand(self, iops: float, limits: Limits | None = None) -> Demand:
@@ -209,11 +200,6 @@ class DriveTime(ABC):
             else:
                 high = middle
         return high
-
-
-def _has_parity(layout: Layout) -> bool:
-    groups = getattr(layout, "groups", (layout,))
-    return any(isinstance(group, ParityLayout) for group in groups)
 
 
 def _sizes(load: LoadSpec, op: str) -> dict[int, float]:

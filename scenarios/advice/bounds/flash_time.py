@@ -96,7 +96,7 @@ class FlashTime(DriveTime):
         commands, reads, moved = 0.0, 0.0, {"read": 0.0, "write": 0.0}
         for op in OPS:
             visits, share = self.visits[op], self.shares[op] * seen
-            smallest = min(self.sizes[op])
+            smallest = self.below.moved(op, min(self.sizes[op]))
             written = share * (visits.writes + visits.returns)
             commands += share * visits.total
             reads += share * visits.reads

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ....model.core.errors import InputError
@@ -35,15 +35,19 @@ def pool_for_array(data: Mapping[Any, Any], name: str, array: Mapping[Any, Any],
         if given is not None and not isinstance(given, list):
             found = f"{given!r} {field} of {name}, of which it is not known which they are"
             raise InputError(place, found[:200], f"expected: their names in arrays.{name}.{field}, or an array of all")
-    pool: dict[str, Any] = {"vdevs": layout, "datasets": {VOLUME: {"volume": "all"}}}
-    if members is not None:
-        try:
-            words = shared_out(layout, list(map(str, members))) or layout
-        except InputError as error:
-            raise InputError(place, error.found, error.expected) from None
-        pool["vdevs"] = " ".join((words, "spare", *map(str, spares))) if spares else words
+    pool: dict[str, Any] = {"vdevs": layout} if members is None else pool_of(layout, members, spares or (), place)
+    pool["datasets"] = {VOLUME: {"volume": "all"}}
     pool |= {field: array[field] for field in _STATE if array.get(field) is not None}
     return [(("arrays", name), None), (("pools", POOL), pool), *_renamed(data, name, f"{POOL}/{VOLUME}", ())]
+
+
+def pool_of(layout: str, members: Sequence[object], spares: Sequence[object], place: str) -> dict[str, Any]:
+    """A pool whose vdevs share out its members, with hot spares."""
+    try:
+        words = shared_out(layout, list(map(str, members))) or layout
+    except InputError as error:
+        raise InputError(place, error.found, error.expected) from None
+    return {"vdevs": " ".join((words, "spare", *map(str, spares))) if spares else words}
 
 
 def array_for_pool(data: Mapping[Any, Any], name: str, array: str, options: Mapping[str, Any], place: str) -> Changes:

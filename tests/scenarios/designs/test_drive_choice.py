@@ -44,7 +44,9 @@ def test_pairs_are_candidates_of_levels_that_mirror_them() -> None:
     ]
     (reason,) = [each for each in left_out(requirement) if FLASH in each.name]
     assert reason.name == f"RAID 5 of 2 to 5 x {FLASH} + {DISK}"
-    assert reason.reason == "drives of two kinds are for mirrored pairs: raid1, raid10 near, without a controller"
+    assert (
+        reason.reason == "drives of two kinds are for mirrored pairs: raid1, raid10 near, mirrors, without a controller"
+    )
     far = wanted(**{**PAIRS, "levels": [{"level": "raid10", "algorithm": "far"}], "drives": [{**PAIR, "count": 4}]})
     assert not _designs(far)
     assert len(left_out(far)) == 1

@@ -98,7 +98,7 @@ def _run(file: str, work: str, how: str, member: Member, rotating: bool) -> list
     scans = work in ("scrub", "resilver")
     rebuilding = frozenset([0] if work == "resilver" else [])
     datasets = [
-        DatasetSettings(name, size, record, caches_data=work in ("async", "seqread"))
+        DatasetSettings(name, size, record, primarycache="all" if work in ("async", "seqread") else "metadata")
         for name, (size, record) in _FILES.items()
     ]
     lab = Laboratory(pool, member, datasets, rotating=rotating, rebuilding=rebuilding)

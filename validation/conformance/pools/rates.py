@@ -14,8 +14,12 @@ from .laboratory import Job, Laboratory, Member, pool_named
 TOLERANCE = 0.2
 _UNITS = {"k": 10, "m": 20}
 _JOB = re.compile(r"(randread|dsync|seqread)_(\d+)([km])_(r16|r128|s128)_j(\d+)")
-_FILES = {"r16": (8 << 20, 16 << 10, False), "r128": (16 << 20, 128 << 10, False), "s128": (24 << 20, 128 << 10, True)}
-"""Size, record and whether data are cached of the files that the jobs use."""
+_FILES = {
+    "r16": (8 << 20, 16 << 10, "metadata"),
+    "r128": (16 << 20, 128 << 10, "metadata"),
+    "s128": (24 << 20, 128 << 10, "all"),
+}
+"""Size, record and primarycache of the files that the jobs use."""
 _JOB_S = 1.5
 _PAUSE_S = 0.3
 """Between two jobs (s); not recorded."""
@@ -29,10 +33,10 @@ _FILL_CALL_S = 0.3e-3
 def check_jobs(file: str, content: Mapping[str, Any], result: KindResult, progress: Progress) -> None:
     """Run the jobs of each pool one after the other, as they were recorded, and compare their rates."""
     member = Member.recorded(content["member"])
-    datasets = [DatasetSettings(name, size, block, caches_data=kept) for name, (size, block, kept) in _FILES.items()]
+    datasets = [DatasetSettings(name, size, block, primarycache=kept) for name, (size, block, kept) in _FILES.items()]
     for name, jobs in content["results"].items():
         datasets = [
-            DatasetSettings(each, size, block, caches_data=kept) for each, (size, block, kept) in _FILES.items()
+            DatasetSettings(each, size, block, primarycache=kept) for each, (size, block, kept) in _FILES.items()
         ]
         try:
             laboratory = Laboratory(pool_named(name), member, datasets)

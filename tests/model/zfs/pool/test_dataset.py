@@ -17,7 +17,7 @@ FILE = DatasetSettings("file", 64 * MIB, 128 * KIB)
 def test_a_second_read_comes_from_memory() -> None:
     """A read brings its record into the ARC; with primarycache=metadata it does not stay there."""
     for caches, again in ((True, 0), (False, 128 * KIB)):
-        lab = Lab(RAIDZ1, [DatasetSettings("file", 64 * MIB, 128 * KIB, caches_data=caches)])
+        lab = Lab(RAIDZ1, [DatasetSettings("file", 64 * MIB, 128 * KIB, primarycache="all" if caches else "metadata")])
         lab.request(READ, 20 * MIB + 32 * KIB, 4 * KIB)
         lab.forget()
         lab.request(READ, 20 * MIB + 64 * KIB, 4 * KIB)
@@ -26,7 +26,7 @@ def test_a_second_read_comes_from_memory() -> None:
 
 def test_an_uncached_record_stays_from_its_beginning_to_its_end() -> None:
     """With primarycache=metadata sequential small reads read each record once; a record read to its end is gone."""
-    lab = Lab(RAIDZ1, [DatasetSettings("file", 64 * MIB, 128 * KIB, caches_data=False)])
+    lab = Lab(RAIDZ1, [DatasetSettings("file", 64 * MIB, 128 * KIB, primarycache="metadata")])
     lab.request(READ, 30 * MIB, 4 * KIB)
     lab.forget()
     for at in range(20 * MIB, 21 * MIB, 4 * KIB):

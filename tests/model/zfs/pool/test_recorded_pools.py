@@ -11,7 +11,7 @@ from raidsim.model.zfs.map.pool import LOG, NORMAL
 from raidsim.model.zfs.pool.settings import DatasetSettings, DirtySettings, PoolSettings
 from raidsim.tests.model.zfs.pool.lab import KIB, MIB, MIRROR, RAIDZ1, Lab
 
-RECORD = DatasetSettings("file", 16 * MIB, 128 * KIB, caches_data=False)
+RECORD = DatasetSettings("file", 16 * MIB, 128 * KIB, primarycache="metadata")
 OVERWRITES = [
     # pool, record, size of the file, size of the writes, offsets, bytes written per member at the sync that follows
     (RAIDZ1, 128 * KIB, 16 * MIB, 4 * KIB, 12, (2736 * KIB) // 4),
@@ -53,7 +53,7 @@ def test_commits_of_several_processes_share_log_blocks() -> None:
 
 def test_reads_of_small_records() -> None:
     """With records as large as the reads the rate doubles, as recorded."""
-    data = DatasetSettings("file", 8 * MIB, 16 * KIB, caches_data=False)
+    data = DatasetSettings("file", 8 * MIB, 16 * KIB, primarycache="metadata")
     assert Lab(MIRROR, [data], hard_disks=True).threads(READ, 8, 16 * KIB, 1.5) == pytest.approx(503.6, rel=0.2)
 
 
