@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .api.fio import FioResult, fio
     from .api.inspection import Inspection, inspect
     from .api.layout import LayoutMap, layout
+    from .api.learning import LearnedBox, learn
     from .api.replay import Replay, replay
     from .api.result import Result
     from .api.run import run
@@ -46,6 +47,7 @@ _WHERE = {
     "api.fio": ("FioResult", "fio"),
     "api.inspection": ("Inspection", "inspect"),
     "api.layout": ("LayoutMap", "layout"),
+    "api.learning": ("LearnedBox", "learn"),
     "api.replay": ("Replay", "replay"),
     "api.result": ("Result",),
     "api.run": ("run",),
@@ -70,6 +72,7 @@ __all__ = [
     "Interval",
     "Latency",
     "LayoutMap",
+    "LearnedBox",
     "LoadCurve",
     "Predictions",
     "RaidsimError",
@@ -90,6 +93,7 @@ __all__ = [
     "fio",
     "inspect",
     "layout",
+    "learn",
     "load_curve",
     "predict",
     "replay",

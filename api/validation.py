@@ -13,7 +13,8 @@ from ..calibration.uncertainty.discrepancy import TABLE as INTERVALS
 from ..calibration.uncertainty.discrepancy import load_table
 from ..calibration.uncertainty.intervals import errors_of
 from ..calibration.uncertainty.learn_discrepancy import with_errors
-from ..validation.conformance.run import check_kind, kinds_to_run
+from ..validation.conformance.kinds import KINDS
+from ..validation.conformance.run import check_kind, document, files_not_checked, kinds_to_run
 from ..validation.conformance.totals import ConformanceTotals, totals_from_file, totals_of
 from ..validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
 from ..validation.drift.drives import DRIVES, drive_table, load_drive_table
@@ -32,19 +33,26 @@ from .support.mechanisms import conformance_without, studies_without
 from .support.predicting import predict_studies
 from .support.progress import progress_bar, progress_text
 from .support.unfinished import evaluating
-from .tables.without import conformance_line, study_line
+from .tables.parts.without import conformance_line, study_line
 
 __all__ = [
+    "DEFAULT_TRUTH",
+    "KINDS",
     "LAWS",
     "Broken",
     "Hunt",
     "Tally",
+    "check_kind",
     "chosen_studies",
     "conformance_totals",
+    "document",
     "drift_of_all",
     "drift_of_drives",
     "drift_of_quick",
+    "files_not_checked",
+    "kinds_to_run",
     "laws_named",
+    "load_truth",
     "open_kinds",
     "outdated_manual",
     "pages_written",

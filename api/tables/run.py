@@ -40,9 +40,9 @@ from ..answer.power import power_line
 from ..answer.svg import bars
 from ..answer.svg import lines as curves
 from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, Verbatim, Words, lines
+from .parts.usages import usages
+from .parts.waits import wait_lines
 from .rebuild import rebuild_cost, rebuild_line, rebuild_waits
-from .usages import usages
-from .waits import wait_lines
 
 _OPS = ("read", "write")
 _BARS, _IDLE, _CDF_POINTS = 16, 0.005, 120

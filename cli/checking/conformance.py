@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from ...api.conformance import DEFAULT_TRUTH, KINDS, check_kind, document, files_not_checked, kinds_to_run, load_truth
 from ...api.support.progress import progress_text
 from ...api.tables.conformance import conformance_answer
+from ...api.validation import DEFAULT_TRUTH, KINDS, check_kind, document, files_not_checked, kinds_to_run, load_truth
 from ..support.terminal import show
 
 

@@ -12,8 +12,8 @@ import typer
 from ... import InputError, __version__
 from ...api.answer.html import page
 from ...api.answer.tree import lines
+from ...api.tables.parts.without import without_answer
 from ...api.tables.validate import validation_answer
-from ...api.tables.without import without_answer
 from ...api.validation import (
     chosen_studies,
     conformance_totals,

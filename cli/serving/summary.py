@@ -8,8 +8,8 @@ from math import ceil
 from ...api.answer.numbers import COUNT, fixed
 from ...api.answer.tree import Answer, Cell, Column, Part, Table, Words, lines
 from ...api.answer.units import format_duration, format_size
+from ...api.tables.parts.usages import usages
 from ...api.tables.rebuild import rebuild_line
-from ...api.tables.usages import usages
 from ...serve.counts import MOST_LATE
 from ...serve.server import Server
 

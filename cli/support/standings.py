@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ...api.advice import Standings
-from ...api.tables.standings import standings_table
+from ...api.tables.parts.standings import standings_table
 from .terminal import table
 
 _PER_SECOND = 4.0

@@ -18,6 +18,7 @@ from raidsim import (
     Interval,
     Latency,
     LayoutMap,
+    LearnedBox,
     LoadCurve,
     Predictions,
     RaidsimError,
@@ -65,12 +66,14 @@ def all_of_it() -> str:
     seen: Inspection = raidsim.inspect("mdstat.txt")
     wrong: Diagnosis = raidsim.diagnose("mdstat.txt", measured=["fio.json"])
     causes: tuple[str, ...] = wrong.causes
+    box: LearnedBox = raidsim.learn("box.csv", seed=1)
+    rates = [each.rate for each in box.predict("block_size=4KiB,read_share=70%")]
     try:
         text: str = raidsim.run(seen.scenario).to_json()
     except InputError as error:
         text = error.place
     except RaidsimError as error:
         text = str(error)
-    words = [text, busiest, *causes, raidsim.__version__, repr((latency, interval, curve, axes, tables))]
+    words = [text, busiest, *causes, raidsim.__version__, repr((latency, interval, curve, axes, tables, box, rates))]
     words += [repr(each) for each in (knee, advice, swept, room, layout, predicted, judged, jobs, played, moved)]
     return " ".join([*words, str(number + best), str(result.to_dict()["iops"]), str(len(varied.to_frame()))])

@@ -13,7 +13,7 @@ from ...api.answer.numbers import decimal_size
 from ...api.answer.units import format_duration
 from ...api.comparison import Comparison
 from ...api.scenario import Scenario
-from ...api.tables.waits import waits_table
+from ...api.tables.parts.waits import waits_table
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.documents.document import Document

@@ -15,8 +15,8 @@ from ...api.replay import Replay
 from ...api.support.explorer import Fit
 from ...api.support.files import decoded
 from ...api.tables.fio import compared
+from ...api.tables.parts.usages import every_usage
 from ...api.tables.run import latencies
-from ...api.tables.usages import every_usage
 from ..figures.markup import plain
 from ..figures.tables import headline
 from ..form.choices import MOST_DEPTH

@@ -18,9 +18,9 @@ from ...api.support.explorer import (
     scenario_interval,
 )
 from ...api.tables.curve import curve_table, knee_words
+from ...api.tables.parts.usages import every_usage
+from ...api.tables.parts.waits import wait_lines, waits_table
 from ...api.tables.run import latencies, loads, phases, unsettled
-from ...api.tables.usages import every_usage
-from ...api.tables.waits import wait_lines, waits_table
 from ...scenarios.description.any_workload import LoadsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec

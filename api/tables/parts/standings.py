@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...scenarios.advice.standings import Standing, Standings
-from ..answer.numbers import COUNT, fixed
-from ..answer.tree import Cell, Column, Row, Table
+from ....scenarios.advice.standings import Standing, Standings
+from ...answer.numbers import COUNT, fixed
+from ...answer.tree import Cell, Column, Row, Table
 
 _ROWS = 20
 """Lines of the table: a terminal is not longer."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...scenarios.questions.without_waits import FIRST
-from ...scenarios.running.base.prediction import Prediction
-from ..answer.numbers import PERCENT, fixed, milliseconds
-from ..answer.tree import Column, Row, Table
+from ....scenarios.questions.without_waits import FIRST
+from ....scenarios.running.base.prediction import Prediction
+from ...answer.numbers import PERCENT, fixed, milliseconds
+from ...answer.tree import Column, Row, Table
 
 _SHOWN = 0.005
 """Share of a response time below which its cause is not told."""

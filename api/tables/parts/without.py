@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...validation.prediction.without import MOVED_PCT, CellChange, StudyWithout, Without
-from ...validation.report.words import percent
-from ..answer.tree import Answer, Column, Part, Table, Words
+from ....validation.prediction.without import MOVED_PCT, CellChange, StudyWithout, Without
+from ....validation.report.words import percent
+from ...answer.tree import Answer, Column, Part, Table, Words
 
 
 def study_line(each: Without, found: StudyWithout) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...model.files.quantities import format_duration
-from ...model.statistics.usage import DISK, DRIVES, SATURATED, Usage, limit
-from ...scenarios.running.base.prediction import Prediction
-from ..answer.numbers import COUNT, PERCENT, fixed
-from ..answer.tree import Column, Part, Row, Table, Words
+from ....model.files.quantities import format_duration
+from ....model.statistics.usage import DISK, DRIVES, SATURATED, Usage, limit
+from ....scenarios.running.base.prediction import Prediction
+from ...answer.numbers import COUNT, PERCENT, fixed
+from ...answer.tree import Column, Part, Row, Table, Words
 
 _MANY = 9
 """Parts of a kind from which they share a line."""

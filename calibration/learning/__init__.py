@@ -1,0 +1,1 @@
+"""What a few measurements of a box say of all that was not measured."""

@@ -1,0 +1,62 @@
+"""`raidsim learn`: what a box does with other loads, learnt from a few measurements of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ...api.base import plain
+from ...api.learning import MOST_NEXT, learn
+from ...api.support.progress import progress_text
+from ..support.terminal import show
+
+
+def learn_command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="MEASUREMENTS", help="Tables (.csv), reports of fio (JSON), folders of such reports."),
+    ],
+    ask: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ask",
+            metavar="LOAD",
+            help="Predict block_size=4KiB,jobs=16,depth=8,read_share=70%[,pattern=sequential]; repeatable.",
+        ),
+    ] = None,
+    wanted: Annotated[
+        int, typer.Option("--next", metavar="N", min=0, max=MOST_NEXT, help="Name N jobs to measure next.")
+    ] = 0,
+    verify: Annotated[
+        list[Path] | None,
+        typer.Option("--verify", metavar="FILE", help="Compare with measurements that were made later; repeatable."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the samples.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Learn a box from about ten measurements of it, and predict what was not measured."""
+    with progress_text("learning"):
+        box = learn(*files, seed=seed)
+        verified = box.verify(*verify) if verify else None
+    loads = ask or []
+    if not as_json:
+        show(box.answer(loads, wanted, verified))
+        return
+    found: dict[str, Any] = box.document()
+    found["predicted"] = [
+        {"load": load, **each._asdict()} for load, each in zip(loads, box.predict(*loads), strict=True)
+    ]
+    if wanted:
+        jobs = box.next_jobs(*loads, count=wanted)
+        found["next"] = [{**gain.load._asdict(), "spread": gain.spread} for gain in jobs.gains]
+        found["spread"] = jobs.spread
+    if verified is not None:
+        found["verified"] = [
+            {"name": each.measured.name, "rate": each.measured.rate, **each.predicted._asdict(), "inside": each.inside}
+            for each in verified.checks
+        ]
+        found["moved"] = [each._asdict() for each in verified.moved]
+    typer.echo(json.dumps(plain(found), allow_nan=False))
