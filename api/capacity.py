@@ -17,6 +17,7 @@ from ..model.layouts.factory import level_name
 from ..model.solid_state.spec import SolidStateSpec
 from ..model.zfs.map.words import are_alike
 from ..scenarios.advice.endurance import Endurance, endurance
+from ..scenarios.comparison.rules_of_thumb import RuleOfThumb, rule_of_thumb
 from ..scenarios.description.workloads import MOST_OUTSTANDING
 from ..scenarios.designs.capacity import (
     CHUNK,
@@ -55,6 +56,8 @@ class Capacity(Value):
         How long the flash lasts; None if not asked for, or if the drive's data sheet has no figure.
     random_iops
         I/Os per second of 4 KiB, 70 % reads, with all drives busy; None unless asked for.
+    rule
+        The same of a pool by the rule of thumb.
     """
 
     schema = "raidsim.capacity"
@@ -69,7 +72,9 @@ class Capacity(Value):
         random_iops: float | None,
         model: str | None = None,
         written: str | int | None = None,
+        rule: RuleOfThumb | None = None,
     ) -> None:
+        self.rule = rule
         self.level = level
         self.drive_bytes = drive_bytes
         self.plan = plan
@@ -95,7 +100,7 @@ class Capacity(Value):
 
     def answer(self) -> Answer:
         """See :meth:`Value.answer`."""
-        told = list(capacity_lines(self.plan, self.random_iops))
+        told = list(capacity_lines(self.plan, self.random_iops, self.rule))
         if self.power is not None:
             told.append(power_words(self.power, self._model))
         if self._written is not None:
@@ -109,6 +114,7 @@ class Capacity(Value):
             **dataclasses.asdict(plan),
             "cost_per_tb": plan.cost_per_tb,
             "random_iops": iops,
+            "rule_of_thumb_iops": None if self.rule is None else self.rule.iops,
             "cost_per_iops": None if plan.cost is None or iops is None else plan.cost / iops,
             "power": None if self.power is None else self.power.document(),
             "endurance": None if self.endurance is None else dataclasses.asdict(self.endurance),
@@ -211,15 +217,17 @@ def capacity(
     )
     if written is not None and are_alike(level):
         raise InputError("--written", f"found it with {level}, a pool of ZFS", "expected: with levels of md")
+    loaded = _loaded(level, drives, str(drive), spares, groups) if performance else None
     return Capacity(
         level if are_alike(level) else LEVELS[level_name(level)].label,
         each,
         plan,
         _power(drives, spares, drive, watts, energy_price),
         None if written is None else _endurance(level, drives - spares, str(drive), groups, written),
-        _random_iops(level, drives, str(drive), spares, groups) if performance else None,
+        None if loaded is None else run(loaded, progress=False).iops,
         drive,
         written,
+        None if loaded is None else rule_of_thumb(loaded.spec),
     )
 
 
@@ -253,8 +261,8 @@ def _power(
     return None
 
 
-def _random_iops(level: str, drives: int, model: str, spares: int, groups: int | None) -> float:
-    """Random I/Os a second of 4 KiB, 70 % of them reads, with all drives busy."""
+def _loaded(level: str, drives: int, model: str, spares: int, groups: int | None) -> Scenario:
+    """Random I/Os of 4 KiB, 70 % of them reads, with all drives busy."""
     described: dict[str, Any] = {
         "machine": {"model": "server", "drives": {"model": model, "count": drives}},
         "workload": {
@@ -274,4 +282,4 @@ def _random_iops(level: str, drives: int, model: str, spares: int, groups: int |
     else:
         array: dict[str, Any] = {"level": level, "members": drives - spares, "spares": spares}
         described["arrays"] = {"md0": array if groups is None else {**array, "groups": groups}}
-    return run(Scenario.from_yaml(json.dumps(described)), progress=False).iops
+    return Scenario.from_yaml(json.dumps(described))

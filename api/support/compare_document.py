@@ -52,6 +52,7 @@ def _design(each: Measured) -> dict[str, Any]:
         "data_loss": None if each.risk is None else {k: _finite(v) for k, v in dataclasses.asdict(each.risk).items()},
         "unknown_failure_rates": list(each.unknown_rates),
         "power": None if each.power is None else each.power.document(),
+        "rule_of_thumb": None if each.rule is None else {**dataclasses.asdict(each.rule), "iops": each.rule.iops},
         "curve_refused": each.curve_refused,
         "curve": None if each.curve is None else curve_document(each.curve),
     }

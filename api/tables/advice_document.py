@@ -68,6 +68,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
             for each in verdict.refusals
         ],
         "saturation_iops": verdict.saturates_at,
+        "rule_of_thumb_iops": verdict.rule_iops,
         "loss_per_year": verdict.loss_per_year,
         "loss_over_life": None if verdict.risk is None else verdict.risk.over_life,
         "rebuild_s": None if verdict.rebuild_s is None else _finite(verdict.rebuild_s),

@@ -32,7 +32,7 @@ def advice_answer(advice: Advice) -> Answer:
     told = [*([decision] if decision else []), *_question(wanted), _effort(advice)]
     parts: list[Part] = [*lines(told)]
     if advice.ranked:
-        parts += [Answer("Meets it", [_ranking(advice), Words(_BEST), *_rooms(advice)])]
+        parts += [Answer("Meets it", [_ranking(advice), Words(_BEST), *lines(_rules(advice)), *_rooms(advice)])]
     else:
         parts += [Words("Nothing meets it.", "title", apart=True)]
     close = [each for each in advice.verdicts if each.status == "close"]
@@ -138,6 +138,14 @@ def _ranking(advice: Advice) -> Table:
         return [head, facts.drives, *cost, facts.usable_bytes, _survived(verdict), *latencies, used, loss]
 
     return Table("", columns, _designs(advice.ranked, cells))
+
+
+def _rules(advice: Advice) -> Iterator[str]:
+    """Of pools what the rule of thumb says, next to the prediction."""
+    for each in advice.ranked:
+        if each.rule_iops is not None:
+            most = f"{each.saturates_at:,.0f}" if each.saturates_at else "unknown"
+            yield f"{each.design.name}: IOPS by the rule of thumb {each.rule_iops:,.0f}, predicted {most}"
 
 
 def _beaten(beaten: Sequence[Verdict], ops: Sequence[str]) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...scenarios.advice.endurance import Endurance
+from ...scenarios.comparison.rules_of_thumb import RuleOfThumb
 from ...scenarios.designs.capacity import CapacityPlan, PlannedPower
 from ..answer.numbers import PERCENTS, counted, fixed
 from ..answer.power import class_note
@@ -42,7 +43,7 @@ def capacity_table(plan: CapacityPlan) -> Table:
     return Table("", _COLUMNS, rows)
 
 
-def capacity_lines(plan: CapacityPlan, iops: float | None) -> Iterator[str]:
+def capacity_lines(plan: CapacityPlan, iops: float | None, rule: RuleOfThumb | None = None) -> Iterator[str]:
     """Failures survived, cost and I/Os per second."""
     yield f"survives {counted(plan.survives_any, 'failed drive')}, whichever"
     if plan.pool_size is not None:
@@ -56,6 +57,8 @@ def capacity_lines(plan: CapacityPlan, iops: float | None) -> Iterator[str]:
     if iops is not None:
         per = "" if plan.cost is None else f", {plan.cost / iops:,.2f} per I/O per s"
         yield f"about {iops:,.0f} random I/Os per s (4 KiB, 70 % reads, all drives busy){per}"
+    if rule is not None:
+        yield f"rule of thumb: {rule.factor:.3g} x the {rule.drive_iops:,.0f} of one drive, {rule.iops:,.0f} per s"
 
 
 def endurance_line(written: str | int, lasting: Endurance | None) -> str:

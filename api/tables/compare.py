@@ -49,7 +49,7 @@ def comparison_answer(title: str, found: Comparison, settings: Settings, span: i
     decision = comparison_decision(found)
     parts: list[Part] = [Words(decision)] if decision else []
     parts += [*lines(_how(found, settings)), *_speeds(possible, found.baseline, span), facts(possible)]
-    for table in (rebuilds, rebuild_latencies, risks, costs, powers):
+    for table in (rules, rebuilds, rebuild_latencies, risks, costs, powers):
         parts += [made] if (made := table(possible)).rows else []
     parts += [curve_table(each.curve, _curve_title(each)) for each in possible if each.curve is not None]
     speeds = [(each.design.label, iops.mean) for each in possible if (iops := each.estimates.get("iops")) is not None]
@@ -221,6 +221,21 @@ def facts(designs: Sequence[Measured]) -> Table:
         return None if held is None else (held.usable_bytes, held.raw_bytes, survived(held), each.utilization, limit)
 
     return _table("What it holds, and what limits", columns, cells, designs)
+
+
+def rules(designs: Sequence[Measured]) -> Table:
+    """What the rule of thumb says of pools next to what is predicted; no rows without pools."""
+
+    def cells(each: Measured) -> Row | None:
+        rule = each.rule
+        return None if rule is None else (f"{rule.factor:.3g} x {number(rule.drive_iops)}", rule.iops, each.iops)
+
+    columns = [
+        Column("times\none drive", show=str),
+        Column("at most\n", "1/s", number),
+        Column("served\n", "1/s", number),
+    ]
+    return _table("Rule of thumb: at random a raidz is one drive, mirrors read as all drives", columns, cells, designs)
 
 
 def rebuilds(designs: Sequence[Measured]) -> Table:

@@ -14,6 +14,7 @@ from ...model.core.exact_sums import sum_in_order
 from ...model.statistics.batch_means import Estimate
 from ...model.statistics.usage import DRIVES
 from ..comparison.rebuild_time import rebuild_time, rebuilt_arrays, with_rebuild
+from ..comparison.rules_of_thumb import rule_of_thumb
 from ..description.workloads import LEAST_PRECISION
 from ..designs.designs import Design
 from ..designs.requirement import RequirementSpec
@@ -72,7 +73,8 @@ class Task:
     kind
         "brief": a number of I/Os from an empty array, in which nothing can be slower than it is later; "precise": as
         long as the requirement's precision takes, and until the limits are decided; "saturate": as many I/Os as it
-        takes; "full": the same, brief; "rebuild": a member under the load.
+        takes; "full": the same, brief; "rebuild": a member under the load; "drive": one drive alone, for the rule of
+        thumb of a pool, whose I/Os per second it gives.
     iops
         I/Os per second offered.
     ios
@@ -84,7 +86,7 @@ class Task:
     """
 
     design: Design
-    kind: Literal["brief", "full", "precise", "saturate", "rebuild"]
+    kind: Literal["brief", "full", "precise", "saturate", "rebuild", "drive"]
     iops: float
     ios: int = 0
     finer: int = 1
@@ -166,6 +168,9 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
     if requirement.beside and task.kind in ("brief", "precise") and task.design.family.has_stripe_cache:
         times["warm_up"] = max(times["warm_up"], min(_CACHE_GROWS_S, _SEVERAL_IOS / task.iops))
     spec = with_others(task.design.scenario(wanted, wanted.load.document(**times)), requirement)
+    if task.kind == "drive":
+        rule = rule_of_thumb(spec)
+        return Measured(task, 0.0 if rule is None else rule.iops, {}, False, 0.0, 0.0, "", None)
     if task.kind == "rebuild":
         return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec, about=True))
     if requirement.while_rebuilding and task.kind in ("brief", "precise") and rebuilt_arrays(spec):

@@ -149,6 +149,9 @@ class Trials:
         if drive_time(self.spec(design)).settles_after <= LONGEST_IOS and (wanted.headroom or not wanted.beside):
             saturation = yield Task(design, "saturate", wanted.load.total_iops)
             verdict = replace(verdict, saturation=saturation)
+        if design.family.level.is_pool and not wanted.beside:
+            rule = yield Task(design, "drive", wanted.load.total_iops)
+            verdict = replace(verdict, rule_iops=rule.iops or None)
         rebuilt = yield Task(design, "rebuild", wanted.load.total_iops)
         risk = data_loss(self.spec(design), rebuilt.seconds)
         if risk is not None:

@@ -40,6 +40,8 @@ class Verdict:
         About as many I/Os per second as it serves if it is too slow, from a brief run with as many as it takes.
     saturation
         The simulation with as many I/Os as it takes; None if it was not run, or memory takes too long to fill.
+    rule_iops
+        I/Os per second of a pool at most, by the rule of thumb; None if it was not asked.
     risk, rebuild_s
         Risk of losing data, and time to rebuild a member (s) under the load; None if not known.
     """
@@ -54,6 +56,7 @@ class Verdict:
     seems: bool = False
     full_at: float | None = None
     saturation: Measured | None = None
+    rule_iops: float | None = None
     risk: LossRisk | None = None
     rebuild_s: float | None = None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from ...model.core.errors import InputError
 from ...model.statistics.batch_means import Estimate
@@ -22,10 +23,13 @@ from .array_facts import ArrayFacts, array_facts
 from .rebuild_time import RebuildTimes, rebuild_times
 from .redundancy import separate_parts
 from .reliability import LossRisk, data_loss, unknown_rates
+from .rules_of_thumb import RuleOfThumb, rule_of_thumb
 
 CONFIDENCE = 0.9
 REPLICATIONS = 5
 MOST_REPLICATIONS = 60
+_Found = TypeVar("_Found")
+_KINDS = (RebuildTimes, RuleOfThumb, InputError, type(None))
 _PERFORMANCE = ("rate", "iops", "read_mean_seconds", "read_p99_seconds", "write_mean_seconds", "write_p99_seconds")
 
 
@@ -83,6 +87,8 @@ class Measured:
         Models of drives whose failure rate is not known.
     power
         Power of the drives in the first replication; None if the design could not be run.
+    rule
+        What the rule of thumb says of a pool; None of all others.
     curve, curve_refused
         The load curve, if it was asked for, or why there is none.
     """
@@ -103,6 +109,7 @@ class Measured:
     risk: LossRisk | None = None
     unknown_rates: tuple[str, ...] = ()
     power: DrivePower | None = None
+    rule: RuleOfThumb | None = None
     curve: LoadCurve | None = None
     curve_refused: str | None = None
 
@@ -177,6 +184,7 @@ def compare(designs: Sequence[Design], settings: Settings, pool: TaskPool) -> Co
     measured = [replace(each, against=_against(each, reference)) for each in measured]
     if settings.rebuild:
         measured = _each(measured, pool, _rebuild, _with_risk)
+    measured = _each(measured, pool, rule_of_thumb, lambda each, rule: replace(each, rule=rule))
     if settings.curve_points:
         measured = _with_curves(measured, settings.curve_points, pool)
     return Comparison(tuple(measured), baseline, len(next(iter(reference.figures.values()))), precise)
@@ -291,12 +299,12 @@ def _baseline(measured: Sequence[Measured], wanted: int | None) -> int:
 def _each(
     measured: Sequence[Measured],
     pool: TaskPool,
-    work: Callable[[ScenarioSpec], RebuildTimes | InputError | None],
-    take: Callable[[Measured, RebuildTimes | InputError | None], Measured],
+    work: Callable[[ScenarioSpec], _Found],
+    take: Callable[[Measured, _Found], Measured],
 ) -> list[Measured]:
     """Something done for every possible design."""
     possible = [each for each in measured if each.design.spec is not None]
-    answers = pool.run(work, [_spec(each) for each in possible], (RebuildTimes, InputError, type(None)))
+    answers = pool.run(work, [_spec(each) for each in possible], _KINDS)
     found = dict(zip((each.design.number for each in possible), answers, strict=True))
     return [take(each, found[each.design.number]) if each.design.number in found else each for each in measured]
 

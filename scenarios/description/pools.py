@@ -66,6 +66,9 @@ class DatasetSpec(Spec):
     primarycache: Literal["all", "metadata", "none"] = "all"
     secondarycache: Literal["all", "metadata", "none"] = "all"
     """ZFS's properties of these names."""
+    direct: Literal["standard", "disabled"] = "standard"
+    """Of a file: whether O_DIRECT goes past the ARC, which is not simulated. `fio` with direct=1 needs `disabled`; a
+    load goes through the ARC either way."""
     compression: float = Field(default=1.0, ge=1.0, le=1000.0)
     """Ratio of a block's size to what compression leaves of it; 1 for none."""
     compressor: Literal["lz4", "zstd"] = "lz4"

@@ -23,6 +23,7 @@ from ...model.process.process import Mount
 from ...model.readahead import PAGE
 from ...model.tasks.lock import Counter, Lock, QueuedLock, line_transfer_s
 from ..description.devices import Devices
+from ..description.pools import pool_devices
 from ..description.scenario import ScenarioSpec, target_of
 from ..machine.array_plan import is_rotational
 from ..machine.machine import BuiltMachine
@@ -182,12 +183,21 @@ class FilePlaces:
             place = f"job {plan.name}, filename"
             device = self._names.device(file.name, place)
             if plan.timing.direct or plan.timing.kind == "null":
+                self._check_past_arc(plan, file.name, device)
                 found[file.name] = self._direct_file(file.name, device, plan.timing.sync_writes == "dsync")
             else:
                 found[file.name] = self._cached_file(plan, file.name, device)
             if plan.job.trims and plan.timing.kind != "null":
                 self._check_trims(found[file.name], plan)
         return found
+
+    def _check_past_arc(self, plan: Plan, name: str, device: str | None) -> None:
+        """Refuse O_DIRECT on a file of a pool, which OpenZFS 2.3 serves past the ARC unless its property says no."""
+        known = pool_devices(self._scenario.pools).get(device or self._on.get(name, ""))
+        if known is not None and known[1].file is not None and known[1].direct != "disabled" and plan.timing.direct:
+            found = f"direct=1 on {name}, a file of ZFS, past whose ARC it goes"
+            allowed = "expected: a volume, or direct: disabled of its dataset"
+            raise InputError(f"job {plan.name}, direct", found, allowed)
 
     def direct_on(self, plan: Plan, device: str) -> bool:
         """Whether a thread sends direct I/O to a device, by its name."""

@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from ...calibration.study.cell import Cell
 from ...calibration.study.study import StudySpec
 from ...model.core.exact_sums import sum_in_order
-from ...model.layouts import LEVELS
-from .cell_classes import Access, CellClass, Mix, Stack
-
-_DEFAULT_GROUPS = 2
+from ...scenarios.comparison.rules_of_thumb import mixed_speed_up
+from .cell_classes import CellClass
 
 Distance = tuple[float, ...]
 Classes = Mapping[str, CellClass]
@@ -55,44 +53,6 @@ class Baseline:
     name: str
     title: str
     guesses: Callable[[StudySpec, Classes], dict[str, Guess | str]]
-
-
-def speed_up(stack: Stack, access: Access) -> float:
-    """How much faster than a single drive a device is, by the rule of thumb.
-
-    Of n drives: RAID 0 reads and writes n times as fast. A mirror reads as fast as its drives together and writes as
-    fast as one (RAID 10: n/2). RAID 5 moves long pieces n - 1 times as fast, RAID 6 n - 2 times, and RAID 50 and 60
-    lose as many drives in every group; their random reads are spread over all drives, and a random write costs 4 I/Os
-    (RAID 6: 6). RAID 3 works like one drive at random I/O, a linear array always. A lost member of a mirror does not
-    count; in one with parity it is taken to make no difference.
-    """
-    level, parts = stack.level, stack.parts
-    if level == "drive":
-        return 1.0
-    each = math.exp(sum_in_order(math.log(speed_up(part, access)) for part in parts) / len(parts))
-    kind, _, direction = access.partition(" ")
-    known = LEVELS.get(level)
-    if known is not None and not known.is_redundant and not known.has_chunk:
-        return each
-    if known is None or not known.is_redundant:
-        return each * len(parts)
-    if known.has_mirrors:
-        mirrored = stack.members / stack.copies
-        return each * (len(parts) if direction == "read" else mirrored)
-    groups = (stack.groups or _DEFAULT_GROUPS) if known.has_groups else 1
-    data = stack.members - groups * known.parities
-    if kind == "sequential":
-        return each * data
-    if not known.has_parity:  # every I/O is on all members
-        return each
-    return each * (stack.members if direction == "read" else stack.members / known.small_write_ios)
-
-
-def mixed_speed_up(stack: Stack, mix: Mix) -> float:
-    """The same for a mix of accesses, whose times add; 1 for what is not the disks' work."""
-    if not mix:
-        return 1.0
-    return sum_in_order(mix.values()) / sum_in_order(share / speed_up(stack, access) for access, share in mix.items())
 
 
 def per_drive(cell: CellClass) -> float:

@@ -6,16 +6,14 @@ Errors are told apart by these, and the baselines look up by them what else was 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
 
 from ...calibration.study.cell import Cell
 from ...calibration.study.figures import dimension_of_unit
 from ...calibration.study.runs import RunBuilder
 from ...calibration.study.study import StudySpec
-from ...model.layouts import LEVELS
+from ...scenarios.comparison.rules_of_thumb import Access, Mix, Stack, stack_of
 from ...scenarios.description.any_workload import IdleSpec, LoadsSpec
 from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.programs import ProgramsSpec
@@ -26,13 +24,6 @@ from ...scenarios.programs.remount import DropCacheStep
 from ...scenarios.programs.step import Dimension
 from ...scenarios.programs.tiobench import TiobenchStep
 
-Access = Literal["sequential read", "sequential write", "random read", "random write"]
-Mix = Mapping[Access, float]
-
-_LEVEL_NAMES = {
-    "drive": "single drive",
-    "side by side": "drives side by side",
-}
 _CPU_FIGURES = "_cpu"
 _WHOLE = ("seconds", "mean_seconds", "rate", "cpu")
 """Figures of a program as a whole."""
@@ -88,45 +79,6 @@ _KINDS = {
     )
 }
 """Kinds by what a program says that it does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stack:
-    """A device and what it is built of.
-
-    Attributes
-    ----------
-    level
-        "drive", "side by side" for several devices that are used at once, or an array's level.
-    parts
-        Members, those that are whole; none of a drive.
-    members
-        How many there should be.
-    groups, copies
-        Of an array of arrays, and of mirrored data; 0 and 2 unless the array says so.
-    drives
-        Names of the drives in all of it.
-    state
-        "", "degraded" or "rebuilding".
-    """
-
-    level: str
-    parts: tuple[Stack, ...] = ()
-    members: int = 1
-    groups: int = 0
-    copies: int = 2
-    drives: frozenset[str] = frozenset()
-    state: str = ""
-
-    @property
-    def name(self) -> str:
-        """Level and state, in reports."""
-        return f"{self.level_name}, {self.state}" if self.state else self.level_name
-
-    @property
-    def level_name(self) -> str:
-        """The level in reports."""
-        return _LEVEL_NAMES.get(self.level) or LEVELS[self.level].label
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +144,7 @@ def cell_class(cell: Cell, scenario: ScenarioSpec, machine: str = "") -> CellCla
         targets = tuple(dict.fromkeys(mounted.on for mounted in scenario.file_systems.values()))
     else:
         targets = tuple(dict.fromkeys(workload.targets)) or tuple(scenario.busy_arrays)
-    stacks = [_stack(scenario, target) for target in targets]
+    stacks = [stack_of(scenario, target) for target in targets]
     stack = stacks[0] if len(stacks) == 1 else _side_by_side(stacks)
     if isinstance(workload, DdSpec):
         kind = SEQUENTIAL_READ if workload.direction == "read" else SEQUENTIAL_WRITE
@@ -235,7 +187,7 @@ def _of_program(cell: Cell, scenario: ScenarioSpec, workload: ProgramsSpec, mach
     title, _, figure = cell.figure.rpartition(".")
     step = next(s for s in workload.steps if not isinstance(s, DropCacheStep) and s.title == title)
     mounted = scenario.file_systems[step.on or next(iter(scenario.file_systems))]
-    stack = _stack(scenario, mounted.on)
+    stack = stack_of(scenario, mounted.on)
     threads = step.threads if isinstance(step, TiobenchStep) else 1
     steps = [s.model_dump(mode="json", exclude={"name", "on", "threads"}) for s in workload.steps]
     return CellClass(
@@ -283,27 +235,6 @@ def _fio_kind(workload: FioSpec, figure: str) -> FigureKind:
     if own.startswith(("write", "sync", "trim")):
         return RANDOM_WRITE if random else SEQUENTIAL_WRITE
     return RANDOM_READ if random else SEQUENTIAL_READ
-
-
-def _stack(scenario: ScenarioSpec, device: str) -> Stack:
-    if device in scenario.encrypted:
-        return _stack(scenario, scenario.encrypted[device].on)
-    if device in scenario.volumes:
-        volume = scenario.volumes[device]
-        below = tuple(_stack(scenario, each) for each in volume.on)
-        if len(below) == 1:
-            return below[0]
-        level = "raid0" if volume.kind == "striped" else "linear"
-        return Stack(level, below, len(below), drives=frozenset(drive for part in below for drive in part.drives))
-    array = scenario.arrays.get(device)
-    if array is None:
-        return Stack("drive", drives=frozenset({device}))
-    lost = set(array.failed)
-    parts = tuple(_stack(scenario, member) for member in array.members if member not in lost)
-    drives = frozenset(drive for member in array.members for drive in _stack(scenario, member).drives)
-    state = "rebuilding" if array.rebuilding else "degraded" if lost else ""
-    copies = array.copies or (len(array.members) if LEVELS[array.level].is_mirror else 2)
-    return Stack(array.level, parts, len(array.members), array.groups or 0, copies, drives, state)
 
 
 def _side_by_side(stacks: list[Stack]) -> Stack:

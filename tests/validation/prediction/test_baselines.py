@@ -9,9 +9,10 @@ import pytest
 
 from raidsim.calibration.study.study import StudySpec, load_study
 from raidsim.model.files.description_errors import validate
+from raidsim.scenarios.comparison.rules_of_thumb import Access, Stack, mixed_speed_up, speed_up
 from raidsim.tests.calibration.study import small_study as small
-from raidsim.validation.prediction.baselines import Guess, mixed_speed_up, nearest_measured, rule_of_thumb, speed_up
-from raidsim.validation.prediction.cell_classes import REWRITE, Access, Stack, cell_classes
+from raidsim.validation.prediction.baselines import Guess, nearest_measured, rule_of_thumb
+from raidsim.validation.prediction.cell_classes import REWRITE, cell_classes
 
 DRIVE = Stack("drive", drives=frozenset({"a"}))
 
