@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from pydantic import ValidationError
+
 from ...model.drives.catalogue import drive
 from ...model.kernels import kernel
 from ...model.layouts import LEVELS, levels_where
 from ...model.raid.read_balance import READ_BALANCE
-from ...scenarios.description.arrays import NONE
+from ...scenarios.description.arrays import NONE, ArraySpec
 from .cache_document import put_caches, put_joined
 from .chosen import Chosen, Selection
 from .commented_yaml import Mapping, scalar, size_text
 from .matching.computer import NEWEST, is_of_today, nearest_controller, nearest_cpu, nearest_kernel
 from .pool_document import put_pools
+from .refusal import listed
 from .tools.facts import Fact
 from .tools.findings import Findings, FoundArray
 
@@ -273,18 +276,44 @@ class _Scenario:
         found, members = chosen.found, len(chosen.members)
         old = found.old_members.value if found.old_members is not None else members
         level = found.level.value if found.level is not None else ""
-        came: dict[str, Any] = {"members": old}
-        if old == members and level == "raid6":
-            came = {"level": "raid5", "members": members - 1}
-        elif not 1 < old < members or level not in levels_where(
-            lambda each: each.md and each.is_redundant and each.has_chunk
-        ):
-            self.notes.append(f"{found.name}: nothing tells from what it is being reshaped ({action.where}); left out")
+        came: dict[str, Any] = {}
+        if found.old_level is not None and found.old_level.value != level:
+            came["level"] = found.old_level.value
+        elif old == members and level == "raid6" and found.old_chunk is None and found.old_algorithm is None:
+            came, old = {"level": "raid5"}, members - 1
+        if old != members:
+            came["members"] = old
+        if found.old_chunk is not None:
+            came["chunk"] = size_text(found.old_chunk.value)
+        if found.old_algorithm is not None and LEVELS[level].has_parity:
+            came["algorithm"] = found.old_algorithm.value
+        grown = levels_where(lambda each: each.md and each.is_redundant and each.has_chunk)
+        if not came or level not in grown:
+            tells = "mdadm --detail tells it, or /proc/mdstat and the arguments of mdadm --grow"
+            self.notes.append(
+                f"{found.name}: nothing tells from what it is being reshaped ({action.where}); left out; {tells}"
+            )
+            return
+        reason = self._not_reshaped(chosen, came)
+        if reason is not None:
+            self.notes.append(f"{found.name}: its reshape ({action.where}) is not simulated: {reason}; left out")
             return
         state = {"reshaping": {"from": came, "at": f"{100 * share:.3g}%"}}
         inside.put("state", state, action.where)
         if found.bitmap is not None:
             self.notes.append(f"{found.name}: its bitmap ({found.bitmap.where}) does not go with a reshape; left out")
+        if chosen.spares:
+            self.notes.append(f"{found.name}: {listed(chosen.spares)} cannot wait as a spare of a reshape; left out")
+            chosen.spares = []
+
+    def _not_reshaped(self, chosen: Chosen, came: dict[str, Any]) -> str | None:
+        """Why the model cannot reshape an array that comes from this layout, if so."""
+        resync = {"action": "reshape", "old": came}
+        try:
+            ArraySpec.model_validate({**chosen.fields, "spares": (), "resync": resync})
+        except ValidationError as error:
+            return "; ".join(str(each["msg"]) for each in error.errors()[:2])
+        return None
 
     def _capacity(self, name: str) -> int:
         """Bytes of a member; of an array none that matter here."""

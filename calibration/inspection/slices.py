@@ -80,6 +80,10 @@ def member_bytes(array: FoundArray) -> int | None:
     if array.size is None or not array.size.value or array.level is None or not array.members:
         return None
     members, level = len(array.members), array.level.value
+    if array.action_is("reshape"):  # it has its old size until that is over
+        members = array.old_members.value if array.old_members is not None else members
+        level = array.old_level.value if array.old_level is not None else level
+    members = max(1, members)
     groups = array.groups.value if array.groups is not None else 1
     copies = array.copies.value if array.copies is not None else 2
     known = LEVELS.get(level)

@@ -25,7 +25,7 @@ def fill(into: Any, other: Any, notes: list[str], what: str) -> None:
         elif isinstance(mine, Fact) and isinstance(theirs, Fact) and mine.value != theirs.value:
             if each.name == "bitmap" and not mine.value:
                 into.bitmap = theirs
-            elif each.name not in _MAY_DIFFER:
+            elif each.name not in _MAY_DIFFER and not (each.name == "algorithm" and into.action_is("reshape")):
                 notes.append(_differ(what, each.name, mine, theirs))
 
 

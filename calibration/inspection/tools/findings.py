@@ -117,8 +117,8 @@ class FoundArray:
         md's stripe_cache_size.
     action, progress
         What the resync thread does, and the share that is done.
-    old_members
-        How many members it had, if it is being reshaped.
+    old_members, old_level, old_chunk, old_algorithm
+        What it had before, if it is being reshaped; None: nothing tells it, or it does not change.
     controller, group
         The hardware controller that runs it, and its number of the drive group.
     depth, per_span
@@ -158,6 +158,9 @@ class FoundArray:
     action: Fact[str] | None = None
     progress: Fact[float] | None = None
     old_members: Fact[int] | None = None
+    old_level: Fact[str] | None = None
+    old_chunk: Fact[int] | None = None
+    old_algorithm: Fact[str] | None = None
     controller: str | None = None
     group: int | None = None
     depth: Fact[int] | None = None
@@ -175,6 +178,10 @@ class FoundArray:
         """Usable bytes, if need be of a rounded text; 0 if nothing tells them."""
         known = self.size or self.rough_size
         return known.value if known is not None else 0
+
+    def action_is(self, action: str) -> bool:
+        """Whether this is what the resync thread does."""
+        return self.action is not None and self.action.value == action
 
     @property
     def devices(self) -> set[str]:

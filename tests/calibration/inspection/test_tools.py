@@ -54,6 +54,94 @@ def test_mdadm_detail_of_a_rebuild() -> None:
     assert "usual" in why(found, "arrays.md0.bitmap")
 
 
+RESHAPES: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
+    "more members": ("     Delta Devices : 1, (4->5)\n", {}, {"members": 4}),
+    "another chunk": ("     New Chunksize : 64K\n", {"chunk": "64KiB"}, {"chunk": "512KiB"}),
+    "another algorithm": (
+        "        New Layout : right-asymmetric\n",
+        {"algorithm": "right-asymmetric"},
+        {"algorithm": "left-symmetric"},
+    ),
+    "another level": (
+        "        New Layout : left-symmetric\n",
+        {"algorithm": "left-symmetric"},
+        {"level": "raid5", "members": 4, "algorithm": "left-symmetric"},
+    ),
+    "all of it": (
+        "     Delta Devices : 1, (4->5)\n        New Layout : left-symmetric\n     New Chunksize : 1024K\n",
+        {"algorithm": "left-symmetric", "chunk": "1MiB"},
+        {"level": "raid5", "members": 3, "chunk": "512KiB", "algorithm": "left-symmetric"},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", sorted(RESHAPES))
+def test_mdadm_detail_of_a_reshape(what: str) -> None:
+    """Protects growing arrays: mdadm prints the old layout above, and what becomes of it below."""
+    lines, new, old = RESHAPES[what]
+
+    def change(text: str) -> str:
+        kept = text.replace("spare rebuilding", "active sync").replace("Spare Devices : 2", "Spare Devices : 0")
+        kept = kept.replace("degraded, recovering", "reshaping").replace("Rebuild Status : 42", "Reshape Status : 12")
+        if old.get("level") == "raid5":
+            kept = kept.replace("left-symmetric\n", "left-symmetric-6\n", 1)
+        return kept.replace("              Name", f"{lines}\n              Name")
+
+    spec, found = made("mdadm-detail.txt", change=change)
+    said = found.document["arrays"]["md0"]
+    assert said["state"] == {"reshaping": {"from": old, "at": "12%"}}
+    assert {key: said[key] for key in new} == new
+    assert spec.arrays["md0"].resync is not None
+
+
+def test_a_reshape_that_shrinks_is_left_out() -> None:
+    """Counter-test: fewer members than before; the array is there, and a note says why it is not reshaped."""
+
+    def change(text: str) -> str:
+        kept = text.replace("spare rebuilding", "active sync").replace("Rebuild Status : 42", "Reshape Status : 12")
+        return kept.replace("              Name", "     Delta Devices : -1, (6->5)\n\n              Name")
+
+    spec, found = made("mdadm-detail.txt", change=change)
+    assert spec.arrays["md0"].resync is None
+    assert any("reshape" in note and "left out" in note and "no more than now" in note for note in found.notes)
+
+
+EXAMINED = """/dev/sdb:
+          Magic : a92b4efc
+        Version : 1.2
+    Feature Map : 0x5
+     Array UUID : 00000000:11111111:22222222:55555555
+           Name : nas:2
+     Raid Level : raid5
+   Raid Devices : 4
+
+ Avail Dev Size : 7813774336 sectors (3.64 TiB 4.00 TB)
+     Array Size : 11720660736 KiB (10.92 TiB 12.00 TB)
+  Used Dev Size : 7813773824 sectors (3.64 TiB 4.00 TB)
+          State : clean
+Internal Bitmap : 8 sectors from superblock
+  Reshape pos'n : 2930165184 (2.73 TiB 3.00 TB)
+  Delta Devices : 1 (3->4)
+
+         Events : 1822
+         Layout : left-symmetric
+     Chunk Size : 512K
+
+   Device Role : Active device 0
+   Array State : AAAA ('A' == active, '.' == missing, 'R' == replacing)
+"""
+
+
+def test_mdadm_examine_of_a_reshape() -> None:
+    """Protects an array that is not assembled: the share follows from the position in the new layout."""
+    found = inspect([Source("x", EXAMINED)], "x")
+    state = found.document["arrays"]["md2"]["state"]["reshaping"]
+    assert state == {"from": {"members": 3}, "at": "25%"}
+    lost = inspect([Source("x", EXAMINED.replace("AAAA", "AAA."))], "x")
+    assert "state" not in lost.document["arrays"]["md2"]
+    assert any("failed of an array that is being reshaped" in note for note in lost.notes)
+
+
 def test_mdadm_detail_of_a_removed_member() -> None:
     """Protects "removed": an empty place, and no rebuild."""
 

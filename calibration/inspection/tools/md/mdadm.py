@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator
 from itertools import count
 
+from .....model.layouts import LEVELS
 from ....text.report_text import Cell, ReportText
 from ..facts import Fact, fact
 from ..findings import GONE, Findings, FoundArray, FoundMember, State, by_letters
 from ..output_text import LARGEST, SECTOR, Line, bounded, first_word, key_lines, size_of
 from ..outputs import Output
 from . import imsm
-from .mdstat import NOT_SIMULATED
+from .mdstat import NOT_SIMULATED, WITH_Q
 
 DETAIL_RANK, EXAMINE_RANK, EXPORT_RANK = 4, 3, 2
 MOST_SLOTS = 1024
@@ -124,9 +125,7 @@ def _detailed(text: ReportText, lines: range, path: Cell, fields: dict[str, Line
         if status is not None and percent is not None:
             array.action = fact(action, status.value)
             array.progress = fact(min(1.0, int(percent[1]) / 100), status.value)
-    delta = _DELTA.search(fields["Delta Devices"].value.text) if "Delta Devices" in fields else None
-    if delta is not None:
-        array.old_members = fact(int(delta[1]), fields["Delta Devices"].value)
+    _reshaped(array, fields)
     members = _rows(text, lines, array)
     slots = fields.get("Raid Devices")
     number = bounded(slots.value, MOST_SLOTS) if slots is not None else max(members, default=-1) + 1
@@ -191,18 +190,47 @@ def _shape(array: FoundArray, fields: dict[str, Line]) -> None:
         array.reason = "it is inactive"
     layout = fields.get("Layout")
     if layout is not None and layout.value.text not in ("", "-unknown-"):
-        copies = [(kind, int(count)) for kind, count in _COPIES.findall(layout.value.text) if len(count) < 4]
-        several = [each for each in copies if each[1] > 1]
-        if len(several) > 1:
-            array.reason = "it has both near and far copies, which the model does not combine"
-        elif copies:
-            kind, count = (several or copies)[0]
-            array.algorithm, array.copies = fact(kind, layout.value), fact(count, layout.value)
-        else:
-            array.algorithm = fact(layout.value.text, layout.value)
+        _layout(array, layout)
     chunk = fields.get("Chunk Size")
     if chunk is not None and chunk.value.text:
         array.chunk = fact(size_of(first_word(chunk.value)), chunk.value)
+
+
+def _layout(array: FoundArray, layout: Line) -> None:
+    """A parity algorithm, or copies of RAID 10."""
+    copies = [(kind, int(count)) for kind, count in _COPIES.findall(layout.value.text) if len(count) < 4]
+    several = [each for each in copies if each[1] > 1]
+    if len(several) > 1:
+        array.reason = "it has both near and far copies, which the model does not combine"
+    elif copies:
+        kind, count = (several or copies)[0]
+        array.algorithm, array.copies = fact(kind, layout.value), fact(count, layout.value)
+    else:
+        array.algorithm = fact(layout.value.text, layout.value)
+
+
+def _reshaped(array: FoundArray, fields: dict[str, Line]) -> None:
+    """What an array that is being reshaped had before: mdadm prints the old layout, and what becomes of it below."""
+    delta = _DELTA.search(fields["Delta Devices"].value.text) if "Delta Devices" in fields else None
+    if delta is not None:
+        array.old_members = fact(int(delta[1]), fields["Delta Devices"].value)
+    level, layout, chunk = (fields.get(f"New {key}") for key in ("Level", "Layout", "Chunksize"))
+    if level is not None and level.value.text:
+        array.old_level, array.level = array.level, fact(level.value.text, level.value)
+    if layout is not None and layout.value.text:
+        array.old_algorithm = array.algorithm
+        _layout(array, layout)
+    if chunk is not None:
+        array.old_chunk, array.chunk = array.chunk, fact(size_of(first_word(chunk.value)), chunk.value)
+    old = array.old_algorithm
+    if old is not None and old.value.endswith(WITH_Q):
+        array.old_algorithm = Fact(old.value.removesuffix(WITH_Q), old.where)
+        array.old_level = Fact("raid5", old.where)
+        slots = fields.get("Raid Devices")
+        if array.old_members is not None:
+            array.old_members = Fact(array.old_members.value - 1, array.old_members.where)
+        elif slots is not None:
+            array.old_members = fact(bounded(slots.value, MOST_SLOTS, least=1) - 1, slots.value)
 
 
 def _kib(cell: Cell) -> int:
@@ -232,6 +260,9 @@ def _examined(
             array.bitmap = fact(0, fields["Internal Bitmap"].value)
         slots = fields.get("Raid Devices")
         number = bounded(slots.value, MOST_SLOTS) if slots is not None else 0
+        if "Reshape pos'n" in fields:
+            _reshaped(array, fields)
+            _position(array, fields["Reshape pos'n"].value, number)
         array.members = [FoundMember(None, "missing", where) for _ in range(number)]
         array.notes.append(f"{name}: what --examine reads was true when the array was last written")
     if "Device Role" in fields or not any(_TABLE.match(text.line(number)) for number in lines):
@@ -244,6 +275,17 @@ def _examined(
     if not array.letters or seen > array.events:
         array.letters, array.events = letters, seen
     return new
+
+
+def _position(array: FoundArray, position: Cell, members: int) -> None:
+    """The share that is done, by the position in the array in its new layout (KiB) and what is used of a member."""
+    known = LEVELS.get(array.level.value) if array.level is not None else None
+    if array.member_size is None or not array.member_size.value or known is None:
+        return
+    copies = array.copies.value if array.copies is not None else 1
+    data = (members - (known.parities if known.has_parity else 0)) * array.member_size.value / copies
+    array.action = fact("reshape", position)
+    array.progress = fact(min(1.0, _kib(position) / max(data, 1)), position)
 
 
 _WHOLE = re.compile(r"\d+(?:\s|$)")

@@ -37,6 +37,8 @@ ACTIONS = {
 }
 """A resync after a crash reads everything and writes what differs, as a repair does."""
 
+WITH_Q = "-6"
+"""Behind the algorithm of a RAID 5 that a RAID 6 has kept, with Q on its last member (ALGORITHM_LEFT_SYMMETRIC_6)."""
 _MARKS = re.compile(r"\[([U_]+)\]\s*$")
 _COPIES = re.compile(r" \d+ (?:near|far|offset)-copies")
 _EXTERNAL = re.compile(r"external:[^/]")
@@ -123,12 +125,19 @@ def _progress(array: FoundArray, figures: list[Figure], text: ReportText) -> Non
 def _reshaped(array: FoundArray, counted: float, where: str) -> None:
     """How many members a parity array had before its reshape, which counts what is used of a member.
 
-    Until the reshape is over the array has its old size. Of a RAID 10 nothing tells.
+    Until the reshape is over the array has its old size. Of a RAID 10 nothing tells. md prints the new chunk and the
+    old algorithm (raid5_status, raid5_start_reshape); that of a RAID 5 with a Q behind it says that it was a RAID 5.
     """
     known = LEVELS.get(array.level.value) if array.level is not None else None
-    if known is not None and known.has_parity and array.size is not None:
-        array.member_size = Fact(int(counted), where)
-        array.old_members = Fact(round(array.size.value / counted) + known.parities, where)
+    if known is None or not known.has_parity or array.size is None:
+        return
+    parities = known.parities
+    if array.algorithm is not None and array.algorithm.value.endswith(WITH_Q):
+        array.algorithm = Fact(array.algorithm.value.removesuffix(WITH_Q), array.algorithm.where)
+        array.old_level = Fact("raid5", array.algorithm.where)
+        parities = 1
+    array.member_size = Fact(int(counted), where)
+    array.old_members = Fact(round(array.size.value / counted) + parities, where)
 
 
 def _members(array: FoundArray, figures: list[Figure], text: ReportText) -> None:

@@ -99,6 +99,22 @@ def test_a_reshape_goes_on_where_it_is(level: str, slots: int, data: int, old: d
     assert spec.capacity("md0") == pytest.approx(data * KIB_PER_MEMBER * 1024, rel=0.01)
 
 
+def test_the_kept_algorithm_of_a_raid5_tells_where_a_raid6_comes_from() -> None:
+    """Protects RAID 5 to 6: md prints the old algorithm with a Q behind it until the reshape is over."""
+    members = " ".join(f"sd{letter}[{number}]" for number, letter in enumerate("bcdef"))
+    printed = (
+        f"Personalities : [raid6]\nmd0 : active raid6 {members}\n      {2 * KIB_PER_MEMBER} blocks super 1.2 level 6, "
+        f"512k chunk, algorithm 18 [5/5] [UUUUU]\n{progress('reshape', 0.126)}\n"
+    )
+    spec, found = made(printed)
+    resync = spec.arrays["md0"].resync
+    assert resync is not None
+    assert resync.old is not None
+    assert resync.old.model_dump(exclude_none=True) == {"level": "raid5", "members": 3}
+    assert spec.arrays["md0"].algorithm == "left-symmetric"
+    assert found.document["arrays"]["md0"]["state"]["reshaping"]["at"] == "12.6%"
+
+
 def test_a_reshape_from_nobody_knows_what_is_left_out() -> None:
     """Counter-test: another chunk or algorithm is not printed, nor the old members of a RAID 10."""
     printed = f"Personalities : [raid5]\n{THREE} [3/3] [UUU]\n{progress('reshape', 0.5, 976759936 // 2)}\n"
