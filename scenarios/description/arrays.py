@@ -156,6 +156,9 @@ class ArraySpec(Spec):
         if self.resync is not None and self.resync.action != "recover" and not known.checks:
             found = f"a {self.resync.action} of {self.level}, whose driver does not have it"
             raise refusal(found, "expected: recover", ("resync", "action"))
+        if self.resync is not None and self.resync.backup is not None and not known.has_parity:
+            found = f"a backup file of {self.level}, whose data offset always moves"
+            raise refusal(found, "expected: RAID 4, 5 or 6, or no backup", ("resync", "backup"))
         if self.resync is not None and self.resync.mismatched and self.resync.action != "repair":
             found = f"mismatched with action {self.resync.action}"
             raise refusal(found, "expected: action repair", ("resync", "mismatched"))
@@ -230,7 +233,8 @@ class ArraySpec(Spec):
     @property
     def moves_data(self) -> bool:
         """Whether a member is being rebuilt, or the array reshaped."""
-        return bool(self.rebuilding) or (self.resync is not None and self.resync.old is not None)
+        reshaped = self.resync is not None and self.resync.old is not None and not self.resync.frozen
+        return bool(self.rebuilding) or reshaped
 
     def at_rest(self) -> Self:
         """The same without a rebuild or a check; members that are lost stay lost."""

@@ -231,6 +231,13 @@ class Devices:
                 raise refusal(found, f"expected: {known}", ("arrays", name, "controller"))
             self._check_controller(array, array.controller, name)
             named["members"] = array.members
+        backup = array.resync.backup if array.resync is not None else None
+        if backup is not None and (backup not in self.machine.drives or backup in self.below(name)):
+            found = (
+                f"{backup!r} is no drive" if backup not in self.machine.drives else f"{backup}, which is a part of it"
+            )
+            others = ", ".join(drive for drive in self.machine.drives if drive not in self.below(name)) or "none"
+            raise refusal(found, f"expected: {others}", ("arrays", name, "resync", "backup"))
         for field, devices in named.items():
             for device in devices:
                 part = field == "spares" and array.controller is None and device in self.volumes

@@ -89,6 +89,12 @@ class ResyncSpec(Spec):
     brings the array from the layout `old` into its own."""
     old: OldShape | None = None
     """The layout that an array which is being reshaped comes from."""
+    backup: str | None = None
+    """Reshape of RAID 4, 5 or 6: the drive that mdadm's backup file is on. Where the data members stay as many, mdadm
+    copies all data to it before they are overwritten, and of an array that grows the beginning. Unless given, the data
+    offset moves instead, as mdadm has it if there is room."""
+    frozen: bool = False
+    """If true, the reshape is interrupted (sync_action "frozen"): the array is in use in both of its layouts."""
     mismatched: Fraction = 0.0
     """Share of the array whose parity or copies differ, which a repair writes (default: 0)."""
     speed_min: Rate | None = None
@@ -108,6 +114,9 @@ class ResyncSpec(Spec):
         if (self.old is None) == (self.action == "reshape"):
             found = f"{self.action} with old" if self.old is not None else "a reshape without old"
             raise refusal(found, "expected: action reshape with the layout that it comes from", ("old",))
+        for field in ("backup", "frozen"):
+            if self.old is None and getattr(self, field):
+                raise refusal(f"{field} of a {self.action}", "expected: with a reshape", (field,))
         if self.at is not None and self.position:
             raise refusal("at and position", "expected: one of them", ("at",))
         return self

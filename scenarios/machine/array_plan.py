@@ -137,6 +137,8 @@ def array_parts(
         slots = array.slots
         if spec.journal is not None and has_stripe_cache(array.layout):
             yield from below(spec.journal)
+        if spec.resync is not None and spec.resync.backup is not None:
+            yield from below(spec.resync.backup)
         driver = _driver(scenario, known, root, array.layout, slots, controller)
         redundant = LEVELS[array.layout.level].is_redundant
         failures = tuple((each.at, slots.index(each.member)) for each in scenario.failures if each.member in slots)
@@ -198,7 +200,9 @@ def _resync(
         request = min(SYNC_IO_BYTES, *chunks) if isinstance(driver, Raid10Driver) else max(chunks)
         pace = replace(pace, request_bytes=request, resume_depth=None, resume_delay_s=0.0)
     before = _resynced_before(scenario, root)
-    return pace, ResyncPlan(action, tuned.position, warm, before, heads, tuned.mismatched, tuned.at, layouts)
+    backup, frozen = tuned.backup, tuned.frozen
+    done = tuned.position, warm, before, heads, tuned.mismatched, tuned.at
+    return pace, ResyncPlan(action, *done, layouts, backup, frozen)
 
 
 def _limits(known: KernelSpec, spec: ArraySpec, array: _Inside, outermost: bool) -> Iterator[LimitPlan]:

@@ -409,12 +409,15 @@ class Assembly:
 
         engine, name, driver = self._engine, plan.name, plan.driver
         old, new = resync.layouts
-        geometry = Geometry(old, new)  # type: ignore[arg-type]
+        geometry = Geometry(old, new, None if resync.backup is None else 0)  # type: ignore[arg-type]
         done = resync.position / min(new.member_bytes) if resync.at is None else resync.at
         if isinstance(driver, ParityDriver):
             unit = min(old.chunk_bytes, new.chunk_bytes, driver.settings.head * RESYNC_HEADS)
             position = int(done * new.capacity)
-            return ReshapingParityArray(engine, name, members, geometry, driver.settings, host, position, unit)
+            made = ReshapingParityArray(engine, name, members, geometry, driver.settings, host, position, unit)
+            if resync.backup is not None and not resync.frozen:
+                made.keep_backup(self.devices[resync.backup])
+            return made
         assert isinstance(driver, Raid10Driver)
         section, of = driver.section, driver
         barrier = RESYNC_BARRIER[section.barrier]
@@ -467,6 +470,8 @@ class Assembly:
         if resync.stripe_heads is not None:
             array.cache.grow_to(resync.stripe_heads)
         array.mismatches.share = resync.mismatched
+        if resync.frozen:
+            return
         begin = partial(self._resync, plan, array, resync.action, start, resync.warm, partial(self._over, plan.name))
         if resync.after:
             self.delayed[plan.name] = resync.after, begin

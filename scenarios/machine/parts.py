@@ -204,6 +204,10 @@ class ResyncPlan:
         Share that is done already, instead of `position`; None: `position` tells.
     layouts
         The old layout and the new one of a reshape; () for all others.
+    backup
+        The device of its backup file; None: the data offset moves.
+    frozen
+        Whether it is interrupted.
     """
 
     action: Action
@@ -214,6 +218,8 @@ class ResyncPlan:
     mismatched: float = 0.0  # share of what a repair compares that it writes
     at: float | None = None
     layouts: tuple[Layout, ...] = ()
+    backup: str | None = None
+    frozen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.questions.rebuild_comparison import compare_rebuild
@@ -85,3 +87,29 @@ def test_a_rebuild_still_is_one() -> None:
     """Counter-test: members are lost, so there are three runs."""
     found = compare_rebuild(scenario("level: raid5, members: 4, state: rebuilding", LOAD))
     assert (found.what, found.lost_members) == ("rebuild", True)
+
+
+def test_a_backup_file_makes_a_reshape_slower() -> None:
+    """Phenomenon: without more data members mdadm copies all data to a file first. Counter-test: a growing array's
+    critical section is over at 40 %.
+    """
+    wide = "level: raid6, members: 5"
+    offset, copied = (
+        run(f"{wide}, {reshaping('level: raid5, members: 4', more)}", LONG).rebuilds[0].rate
+        for more in ("", ", backup: disk5")
+    )
+    assert 0.2 * offset < copied < 0.7 * offset
+    grown = "level: raid5, members: 4"
+    plain, begun = (
+        run(f"{grown}, {reshaping('members: 3', more)}", QUIET).rebuilds[0].rate for more in ("", ", backup: disk5")
+    )
+    assert begun == pytest.approx(plain, rel=0.1)
+
+
+def test_an_interrupted_reshape_costs_nothing_but_its_reads_go_on() -> None:
+    """`frozen`: the array is in two layouts, and the load has it alone; counter-test: the reshape that goes on."""
+    array = "level: raid5, members: 4"
+    frozen = run(f"{array}, {reshaping('members: 3', ', frozen: true')}", LOAD)
+    going = run(f"{array}, {reshaping('members: 3')}", LOAD)
+    assert not frozen.rebuilds
+    assert frozen.latencies["read"]["mean_s"] < 0.7 * going.latencies["read"]["mean_s"]

@@ -16,12 +16,13 @@ from itertools import pairwise
 from ...core.device import Device
 from ...core.engine import Engine
 from ...core.join import FORWARD, Parts
-from ...core.request import Request
+from ...core.request import WRITE, Request
 from ...layouts import Layout
 from ...tasks.host import Host
 from ...waits.causes import BARRIER
 from ..base.array import Array
 from ..metadata.superblock import VERSION_1_2, MemberMetadata
+from .backup import BackupFile
 from .geometry import Geometry
 from .member import ReshapedMember
 
@@ -51,6 +52,8 @@ class ReshapingArray(Array):
         See the module (bytes of the array).
     finished
         Whether all of it is in the new layout.
+    backup
+        The backup file; None: the data offset moves instead.
     checkpoints
         How often the superblocks of all members have been written.
     """
@@ -62,6 +65,7 @@ class ReshapingArray(Array):
         "_settled",
         "_supers",
         "_under_way",
+        "backup",
         "checkpoints",
         "finished",
         "geometry",
@@ -83,6 +87,7 @@ class ReshapingArray(Array):
         self.geometry = geometry
         self.progress = self.safe = position
         self.finished = False
+        self.backup: BackupFile | None = None
         self.checkpoints = 0
         self._checkpoint_s = engine.now
         self._on_safe: list[Callable[[], None]] = []
@@ -117,7 +122,10 @@ class ReshapingArray(Array):
 
     def _cuts(self, offset: int, end: int) -> list[int]:
         """Where a request from `offset` to `end` is cut, in order: at the positions."""
-        return [offset, *[at for at in sorted({self.safe, self.progress}) if offset < at < end], end]
+        places = {self.safe, self.progress}
+        if self.backup is not None:
+            places.add(self.backup.suspended)
+        return [offset, *[at for at in sorted(places) if offset < at < end], end]
 
     @abstractmethod
     def _waits(self, request: Request) -> bool:
@@ -140,6 +148,9 @@ class ReshapingArray(Array):
         if self.finished:
             self.new.submit(request)
         elif request.offset >= self.progress:
+            if self.backup is not None and request.op == WRITE and request.offset < self.backup.suspended:
+                self._on_safe.append(partial(self._again, request))
+                return
             offset = request.offset + self.geometry.old_shift
             self.old.submit(
                 Request(request.op, offset, request.size, FORWARD, request.issuer, request.sync, request, request.trail)
@@ -187,13 +198,40 @@ class ReshapingArray(Array):
     def reshape(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Bring one range into the new layout, when what it overwrites is safe."""
         begin = partial(self._begin, offset, size, done)
-        now = self._engine._now
-        if now <= self._checkpoint_s + CHECKPOINT_S and not self._overwrites():
+        backup, now = self.backup, self._engine._now
+        if backup is not None and self.progress + size * self._per_byte > self._most(backup):
+            again = partial(self.reshape, offset, size, done)
+            if backup.is_over:
+                self._settle(again)
+                return
+            backup.when_copied(again)
+            if self.safe < self.progress:
+                self._settle(_nothing)
+        elif now <= self._checkpoint_s + CHECKPOINT_S and not self._overwrites() and not self._half_way():
             begin()
-        elif not self._under_way:
-            self._checkpoint(begin)
         else:
-            self._settled = partial(self._checkpoint, begin)
+            self._settle(begin)
+
+    def _most(self, backup: BackupFile) -> int:
+        """Up to where md may go, as mdadm tells it (sync_max): what it writes over is in the file, or has moved."""
+        return max(backup.covered, self._read_before(self.safe))
+
+    def _read_before(self, position: int) -> int:
+        """Up to where the reshape writes only over what it reads before a position."""
+        return position
+
+    def _half_way(self) -> bool:
+        """Whether md has gone half of what it may since the last superblocks (curr_resync_completed, resync_max)."""
+        if self.backup is None:
+            return False
+        return 2 * (self.progress - self.safe) >= self._most(self.backup) - self.safe > 0
+
+    def _settle(self, then: Callable[[], None]) -> None:
+        """Write superblocks when nothing is under way, and go on with `then`."""
+        if self._under_way:
+            self._settled = partial(self._checkpoint, then)
+        else:
+            self._checkpoint(then)
 
     @abstractmethod
     def _overwrites(self) -> bool:
@@ -229,6 +267,8 @@ class ReshapingArray(Array):
 
     def _is_safe(self, position: int, then: Callable[[], None]) -> None:
         self.safe = position
+        if self.backup is not None:
+            self.backup.reached(position)
         then()
         waiting, self._on_safe = self._on_safe, []
         for again in waiting:
@@ -239,3 +279,7 @@ class ReshapingArray(Array):
         self.finished = True
         self.capacity = self.geometry.new.capacity
         done()
+
+
+def _nothing() -> None:
+    """What goes on while a window is copied."""

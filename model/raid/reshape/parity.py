@@ -16,12 +16,13 @@ from math import lcm
 from ...core.device import Device
 from ...core.engine import Engine
 from ...core.errors import ModelError
-from ...core.request import Request
+from ...core.request import READ, RESYNC_ISSUER, Call, Request
 from ...layouts.parity import ParityLayout
 from ...tasks.host import Host
 from ..parity.array import ParityArray
 from ..stripes.settings import ParitySettings
 from .array import ReshapingArray
+from .backup import WINDOW_BYTES, BackupFile
 from .geometry import Geometry
 from .rows import RowMover
 
@@ -109,6 +110,41 @@ class ReshapingParityArray(ReshapingArray):
         read = max(0, self.progress // old_data - self._step)
         safe = max(0, self.safe // old_data - self._step)
         return safe < write < read
+
+    def _read_before(self, position: int) -> int:
+        old, new = self._used
+        return position // old * new
+
+    def keep_backup(self, device: Device) -> None:
+        """Have mdadm copy what is overwritten to a file on `device`; the data offset must not move.
+
+        If the data members stay as many, all windows are copied, else only the critical section at the beginning.
+        """
+        old, new = self.geometry.old, self.geometry.new
+        assert isinstance(old, ParityLayout)
+        assert isinstance(new, ParityLayout)
+        if self.geometry.moved:
+            raise ModelError(f"{self.name}: a backup file, though the data offset moves")
+        window = lcm(old.stripe_bytes, new.stripe_bytes)
+        end = window
+        if old.data_members == new.data_members:
+            end = old.capacity
+            while window < WINDOW_BYTES and 32 * window < old.capacity:
+                window *= 2
+        if self.progress < end:
+            start = self.progress - self.progress % old.chunk_bytes
+            self.backup = BackupFile(device, self._copy_chunk, old.chunk_bytes, window, start, end)
+
+    def _copy_chunk(self, at: int, then: Callable[[], None]) -> None:
+        """Read one chunk of the old layout, as mdadm does."""
+
+        def done(_: Request) -> None:
+            then()
+
+        old = self._old.layout
+        ((slot, offset, size, _),) = old.extents(self.geometry.old_shift + at, old.chunk_bytes)
+        self._members[slot].submit(Request(READ, offset, size, Call(done), RESYNC_ISSUER, True))
+        self.unplug()
 
     def _move(self, offset: int, size: int, done: Callable[[], None]) -> None:
         self._mover.move(offset, size, done)
