@@ -245,11 +245,14 @@ def rebuilds(designs: Sequence[Measured]) -> Table:
         times = each.rebuild
         if times is None:
             words = "refused" if each.rebuild_refused else "none"
-            return words, "", words, ""
+            return words, "", words, "", *[""] * reshaped
         loaded = "does not finish" if times.starves else rebuild_time(times.loaded_s)
-        return rebuild_time(times.idle_s), times.idle_limit, loaded, times.loaded_limit
+        left = ["" if times.reshape_s is None else rebuild_time(times.reshape_s)] * reshaped
+        return rebuild_time(times.idle_s), times.idle_limit, loaded, times.loaded_limit, *left
 
-    columns = (Column("idle", show=str), Column("set by"), Column("under the load", show=str), Column("set by"))
+    reshaped = any(each.rebuild is not None and each.rebuild.reshape_s is not None for each in designs)
+    columns = [Column("idle", show=str), Column("set by"), Column("under the load", show=str), Column("set by")]
+    columns += [Column("reshape left,\nunder the load", show=str)] * reshaped
     return _table("Rebuild of a drive", columns, cells, designs if any(each.rebuild for each in designs) else ())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -67,6 +67,8 @@ class RebuildTimes:
     means_s
         Mean latency (s) of the load's I/Os during the rebuild, by "read" and "write"; empty if more is sent than the
         devices take, and of other workloads than a load.
+    reshape_s
+        What is left of a reshape under the load (s); None of arrays that are not being reshaped.
     """
 
     idle_s: float
@@ -75,6 +77,7 @@ class RebuildTimes:
     loaded_limit: str
     starves: bool
     means_s: dict[str, float]
+    reshape_s: float | None = None
 
 
 def rebuild_times(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None) -> RebuildTimes | None:
@@ -86,7 +89,35 @@ def rebuild_times(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None
         Of several arrays those of the slowest under the load; None if no array has redundancy.
     """
     found = [_times(spec, name, watch) for name in rebuilt_arrays(spec)]
-    return max(found, key=lambda each: each.loaded_s, default=None)
+    slowest = max(found, key=lambda each: each.loaded_s, default=None)
+    left = [_reshape_s(spec, name, watch) for name in spec.arrays if _is_reshaped(spec, name)]
+    return slowest if slowest is None or not left else replace(slowest, reshape_s=max(left))
+
+
+def _is_reshaped(spec: ScenarioSpec, name: str) -> bool:
+    tuned = spec.arrays[name].resync
+    return tuned is not None and tuned.old is not None and not tuned.frozen
+
+
+def _reshape_s(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -> float:
+    """What is left of a reshape (s): looked at in three places of what holds data, and of what the array grows by.
+
+    Behind the old data nothing is read, so the pace is another one there.
+    """
+    array = spec.arrays[name]
+    tuned = array.resync
+    assert tuned is not None
+    begin = tuned.at if tuned.at is not None else tuned.position / max(1, member_bytes(spec, name))
+    old, new = array.layouts([spec.capacity(member) for member in array.members])
+    grows = min(1.0, old.capacity / new.capacity) if LEVELS[array.level].has_parity else 1.0
+    total = 0.0
+    for start, end in ((begin, grows), (max(begin, grows), 1.0)):
+        for share, weight in _places(spec, (LoadSpec, LoadsSpec, IdleSpec)) if end > start else ():
+            moved = array.with_reshaped(start + share * (end - start))
+            here = spec.model_copy(update={"arrays": {**spec.arrays, name: moved}, "failures": ()})
+            progress, _, _ = _progress(here, watch, None, "reshape")
+            total += weight * (end - start) * progress.duration_s
+    return total
 
 
 def _times(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -> RebuildTimes:
@@ -162,7 +193,7 @@ def with_rebuild(spec: ScenarioSpec, name: str, done: float) -> ScenarioSpec:
 
 
 def rebuilt_arrays(spec: ScenarioSpec) -> list[str]:
-    """Arrays that rebuild a drive, or an array without redundancy of its own, and pools that do."""
+    """Pools and arrays whose members are drives, or arrays that have no redundancy themselves."""
     pools = [
         name
         for name, pool in spec.pools.items()
@@ -195,12 +226,18 @@ class _Paced:
     means_s: dict[str, float] = field(default_factory=dict)
 
 
+def _places(spec: ScenarioSpec, varied: tuple[type, ...]) -> tuple[tuple[float, float], ...]:
+    """Where a rebuild is looked at, and the weight of each place.
+
+    What is no steady load takes long until it shows the rebuild's pace, so one place must do; and flash has no zones.
+    """
+    zoned = any(not part.parts and spec.machine.drives[part.name].entry().rotational for part in _parts(spec))
+    return _PLACES if zoned and isinstance(spec.workload, varied) else ((0.5, 1.0),)
+
+
 def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None, about: bool = False) -> _Paced:
     """Integral of the time per byte over the member."""
-    # What is no steady load takes long until it shows the rebuild's pace, so one place must do; and flash has no zones.
-    zoned = any(not part.parts and spec.machine.drives[part.name].entry().rotational for part in _parts(spec))
-    varied = (LoadSpec, IdleSpec) if about else (LoadSpec, LoadsSpec, IdleSpec)
-    places = _PLACES if zoned and isinstance(spec.workload, varied) else ((0.5, 1.0),)
+    places = _places(spec, (LoadSpec, IdleSpec) if about else (LoadSpec, LoadsSpec, IdleSpec))
     total = 0.0
     words = ""
     found: list[dict[str, float]] = []
@@ -220,7 +257,7 @@ def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None, ab
 
 
 def _progress(
-    spec: ScenarioSpec, watch: Callable[[Run], None] | None, most_ios: int | None
+    spec: ScenarioSpec, watch: Callable[[Run], None] | None, most_ios: int | None, action: str = "recover"
 ) -> tuple[RebuildProgress, str, dict[str, float]]:
     """The rebuild of a scenario, what sets its pace, and a load's mean latencies (s)."""
     workload, means_s = spec.workload, dict[str, float]()
@@ -241,7 +278,7 @@ def _progress(
     else:
         prediction = simulate(spec, Sample(write_bytes=_WRITTEN), watch)
         found, words = prediction.rebuilds, _pace(prediction.usages)
-    return next(each for each in found if each.action == "recover"), words, means_s
+    return next(each for each in found if each.action == action), words, means_s
 
 
 def _means_s(run: LoadRun) -> dict[str, float]:

@@ -246,9 +246,15 @@ class ArraySpec(Spec):
 
     def with_last_rebuilding(self, position: int) -> Self:
         """The same with only its last member being rebuilt, `position` bytes from its beginning, at the same limits."""
-        resync = (self.resync or ResyncSpec()).model_copy(update={"action": "recover", "position": position})
+        none = {"old": None, "at": None, "backup": None, "frozen": False}
+        resync = (self.resync or ResyncSpec()).model_copy(update={"action": "recover", "position": position, **none})
         lost = self.members[-1:]
         return self.model_copy(update={"failed": lost, "rebuilding": lost, "resync": resync})
+
+    def with_reshaped(self, share: float) -> Self:
+        """The same with this share of its reshape done."""
+        assert self.resync is not None
+        return self.model_copy(update={"resync": self.resync.model_copy(update={"at": share, "position": 0})})
 
     def layouts(self, member_bytes: Sequence[int]) -> tuple[Layout, ...]:
         """The layout on members of these sizes, and before it the old one of an array that is being reshaped."""

@@ -113,6 +113,8 @@ class Expansion:
         for name, array in described.items():
             if "state" in array:
                 fields = state_fields(array.pop("state"), f"arrays.{name}.state")
+                if isinstance(fields.get("resync"), Mapping) and isinstance(array.get("resync"), Mapping):
+                    fields["resync"] = {**fields["resync"], **array["resync"]}
                 array |= {field: value for field, value in fields.items() if value is not None}
             for field in ("members", "spares", *_NAMED_MEMBERS):
                 if isinstance(array.get(field), str):

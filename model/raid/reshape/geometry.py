@@ -1,9 +1,9 @@
 """The two layouts of a reshape, and where their data are on the members.
 
 To grow an array mdadm moves the data offset of the members back, so far that one stripe of the new layout is never
-written over an old one that is still needed: then no backup file is necessary. On a member the old layout has addresses
-of its own, behind all of the new one's, so that both can be used side by side. Source: mdadm 4.2 Grow.c,
-analyse_change (min_offset_change) and set_new_data_offset.
+written over an old one that is still needed: then no backup file is necessary. The addresses of the old layout on a
+member follow all those of the new one, so that both are in use. Source: mdadm 4.2 Grow.c, analyse_change
+(min_offset_change) and set_new_data_offset.
 """
 
 from __future__ import annotations

@@ -177,3 +177,30 @@ def test_an_even_pace_beside_many_requests_is_known_early(moved: list[float], io
         answers.append(look(cast(Run, SimpleNamespace(began=1.0, machine=machine, rebuilds=[progress].copy))))
     assert answers[-1] is known
     assert not any(answers[:11])
+
+
+def test_what_is_left_of_a_reshape() -> None:
+    """Protects `compare` of an array that grows: a rebuild as of an array at rest, and what is left of the reshape.
+
+    Behind two thirds there are no old data, and zeros are written four times as fast. Counter-test: an array at rest,
+    or an interrupted reshape, has none.
+    """
+    old = {"action": "reshape", "old": {"members": 3}, **YOUNG}
+    found = {
+        at: rebuild_times(design("raid5", 4, drive="Generic-20GB-ATA", workload=LIGHT, resync={**old, "at": at}))
+        for at in (0.2, 2 / 3)
+    }
+    early, late = found[0.2], found[2 / 3]
+    assert early is not None
+    assert late is not None
+    assert early.reshape_s is not None
+    assert late.reshape_s is not None
+    assert late.reshape_s == pytest.approx(20e9 / 3 / 25e6, rel=0.15)
+    assert early.reshape_s - late.reshape_s == pytest.approx((2 / 3 - 0.2) * 20e9 / 6.5e6, rel=0.15)
+    assert early.loaded_s == pytest.approx(late.loaded_s, rel=0.05)
+    assert paced(LIGHT).reshape_s is None
+    frozen = rebuild_times(
+        design("raid5", 4, drive="Generic-20GB-ATA", workload=LIGHT, resync={**old, "at": 0.2, "frozen": True})
+    )
+    assert frozen is not None
+    assert frozen.reshape_s is None

@@ -27,6 +27,16 @@ def test_a_state_says_the_old_layout_and_the_share() -> None:
     assert short == long
 
 
+def test_explicit_settings_apply_to_a_state() -> None:
+    """`resync` next to `state` is for that resync: what it says is not lost (--set arrays.md0.resync.speed_max)."""
+    state = "state: {reshaping: {from: {members: 3}, at: 40%, speed_min: 1MB/s}}"
+    spec = scenario(f"{{level: raid5, members: 4, {state}, resync: {{speed_max: 2MB/s, at: 50%}}}}")
+    resync = spec.arrays["md0"].resync
+    assert resync is not None
+    assert resync.old is not None
+    assert (resync.speed_max, resync.speed_min, resync.at) == (2e6, 1e6, 0.5)
+
+
 @pytest.mark.parametrize(
     ("array", "smaller"),
     [
@@ -64,6 +74,22 @@ def test_the_array_has_the_size_of_the_smaller_layout(array: str, smaller: str) 
         ),
         ("{level: raid5, members: 4, resync: {action: check, at: 10%, position: 1GB}}", "linux-6.1", "one of them"),
         ("{level: raid5, members: 4, state: {reshaping: {from: {members: 3}}}}", "linux-2.6.8", "Linux 4.4 or later"),
+        (
+            "{level: raid10, members: 5, state: {reshaping: {from: {members: 4}, backup: disk5}}}",
+            "linux-6.1",
+            "data offset always moves",
+        ),
+        (
+            "{level: raid5, members: 4, state: {reshaping: {from: {members: 3}, backup: disk0}}}",
+            "linux-6.1",
+            "disk0, which is a part of it; expected: disk4, disk5",
+        ),
+        (
+            "{level: raid5, members: 4, state: {reshaping: {from: {members: 3}, backup: tape}}}",
+            "linux-6.1",
+            "'tape' is no drive",
+        ),
+        ("{level: raid5, members: 4, resync: {action: check, frozen: true}}", "linux-6.1", "with a reshape"),
         ("{level: raid5, members: 4, state: growing}", "linux-6.1", "whole, degraded, rebuilding"),
         ("{level: raid5, members: 4, state: {growing: {}}}", "linux-6.1", "whole, degraded, rebuilding"),
     ],
