@@ -90,13 +90,9 @@ def rebuild_times(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None
     """
     found = [_times(spec, name, watch) for name in rebuilt_arrays(spec)]
     slowest = max(found, key=lambda each: each.loaded_s, default=None)
-    left = [_reshape_s(spec, name, watch) for name in spec.arrays if _is_reshaped(spec, name)]
+    reshaped = [name for name, array in spec.arrays.items() if array.resync is not None and array.resync.reshapes]
+    left = [_reshape_s(spec, name, watch) for name in reshaped]
     return slowest if slowest is None or not left else replace(slowest, reshape_s=max(left))
-
-
-def _is_reshaped(spec: ScenarioSpec, name: str) -> bool:
-    tuned = spec.arrays[name].resync
-    return tuned is not None and tuned.old is not None and not tuned.frozen
 
 
 def _reshape_s(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -> float:
@@ -113,7 +109,8 @@ def _reshape_s(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | Non
     total = 0.0
     for start, end in ((begin, grows), (max(begin, grows), 1.0)):
         for share, weight in _places(spec, (LoadSpec, LoadsSpec, IdleSpec)) if end > start else ():
-            moved = array.with_reshaped(start + share * (end - start))
+            resync = tuned.model_copy(update={"at": start + share * (end - start), "position": 0})
+            moved = array.model_copy(update={"resync": resync})
             here = spec.model_copy(update={"arrays": {**spec.arrays, name: moved}, "failures": ()})
             progress, _, _ = _progress(here, watch, None, "reshape")
             total += weight * (end - start) * progress.duration_s

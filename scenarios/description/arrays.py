@@ -151,17 +151,8 @@ class ArraySpec(Spec):
             value = getattr(self, field)
             if value is not None and value is not False and value != () and field not in known.options:
                 raise refusal(f"{field} of {self.level}", f"expected: with {', '.join(levels_with(field))}", (field,))
-        if self.resync is not None and not known.is_redundant:
-            raise refusal(f"resync of {self.level}", "expected: with redundancy", ("resync",))
-        if self.resync is not None and self.resync.action != "recover" and not known.checks:
-            found = f"a {self.resync.action} of {self.level}, whose driver does not have it"
-            raise refusal(found, "expected: recover", ("resync", "action"))
-        if self.resync is not None and self.resync.backup is not None and not known.has_parity:
-            found = f"a backup file of {self.level}, whose data offset always moves"
-            raise refusal(found, "expected: RAID 4, 5 or 6, or no backup", ("resync", "backup"))
-        if self.resync is not None and self.resync.mismatched and self.resync.action != "repair":
-            found = f"mismatched with action {self.resync.action}"
-            raise refusal(found, "expected: action repair", ("resync", "mismatched"))
+        if self.resync is not None:
+            self.resync.check(self.level)
         for field in ("controller", "failed", "bitmap", "journal", "spares"):
             if self.resync is not None and self.resync.old is not None and getattr(self, field) not in (None, ()):
                 raise refusal(f"{field} of an array that is being reshaped", "expected: an array without", (field,))
@@ -231,10 +222,15 @@ class ArraySpec(Spec):
         return self.algorithm
 
     @property
+    def other_drives(self) -> dict[str, tuple[str, ...]]:
+        """The drives that are no members, by their fields."""
+        named = {"journal": self.journal, "backup": None if self.resync is None else self.resync.backup}
+        return {"spares": self.spares} | {field: (name,) for field, name in named.items() if name is not None}
+
+    @property
     def moves_data(self) -> bool:
         """Whether a member is being rebuilt, or the array reshaped."""
-        reshaped = self.resync is not None and self.resync.old is not None and not self.resync.frozen
-        return bool(self.rebuilding) or reshaped
+        return bool(self.rebuilding) or (self.resync is not None and self.resync.reshapes)
 
     def at_rest(self) -> Self:
         """The same without a rebuild or a check; members that are lost stay lost."""
@@ -246,15 +242,9 @@ class ArraySpec(Spec):
 
     def with_last_rebuilding(self, position: int) -> Self:
         """The same with only its last member being rebuilt, `position` bytes from its beginning, at the same limits."""
-        none = {"old": None, "at": None, "backup": None, "frozen": False}
-        resync = (self.resync or ResyncSpec()).model_copy(update={"action": "recover", "position": position, **none})
+        resync = (self.resync or ResyncSpec()).recovering(position)
         lost = self.members[-1:]
         return self.model_copy(update={"failed": lost, "rebuilding": lost, "resync": resync})
-
-    def with_reshaped(self, share: float) -> Self:
-        """The same with this share of its reshape done."""
-        assert self.resync is not None
-        return self.model_copy(update={"resync": self.resync.model_copy(update={"at": share, "position": 0})})
 
     def layouts(self, member_bytes: Sequence[int]) -> tuple[Layout, ...]:
         """The layout on members of these sizes, and before it the old one of an array that is being reshaped."""

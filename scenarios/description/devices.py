@@ -222,8 +222,8 @@ class Devices:
                 raise refusal(found, f"expected: up to {_MOST_WAYS:,}", ("volumes",))
 
     def _check_drives(self, array: ArraySpec, name: str) -> None:
-        """Spares, journal and a controller's members are drives; a spare of md may be a part of one."""
-        named = {"spares": array.spares, "journal": (array.journal,) if array.journal else ()}
+        """Spares, journal, backup file and a controller's members are drives; a spare of md may be a part of one."""
+        named = array.other_drives
         if array.controller is not None:
             if array.controller not in self.machine.controllers:
                 known = ", ".join(self.machine.controllers) or "none"
@@ -231,13 +231,6 @@ class Devices:
                 raise refusal(found, f"expected: {known}", ("arrays", name, "controller"))
             self._check_controller(array, array.controller, name)
             named["members"] = array.members
-        backup = array.resync.backup if array.resync is not None else None
-        if backup is not None and (backup not in self.machine.drives or backup in self.below(name)):
-            found = (
-                f"{backup!r} is no drive" if backup not in self.machine.drives else f"{backup}, which is a part of it"
-            )
-            others = ", ".join(drive for drive in self.machine.drives if drive not in self.below(name)) or "none"
-            raise refusal(found, f"expected: {others}", ("arrays", name, "resync", "backup"))
         for field, devices in named.items():
             for device in devices:
                 part = field == "spares" and array.controller is None and device in self.volumes
@@ -344,11 +337,9 @@ class Devices:
         """Refuse a device that two others are built of."""
         user: dict[str, str] = {}
         for name, array in self.arrays.items():
-            uses = {"members": array.members, "spares": array.spares, "journal": (array.journal,)}
-            for field, devices in uses.items():
+            for field, devices in {"members": array.members, **array.other_drives}.items():
                 for device in devices:
-                    if device is not None:
-                        self._take(user, device, name, ("arrays", name, field))
+                    self._take(user, device, name, ("arrays", name, field))
         for name, pool in self.pools.items():
             for device in pool.members:
                 self._take(user, device, name, ("pools", name, "vdevs"))

@@ -23,7 +23,7 @@ from ...model.files.description import (
     refusal,
 )
 from ...model.kernels import KernelSpec, kernel, kernel_names
-from ...model.layouts import Layout, LevelName, ParityLayout, Raid10Layout, layout_for
+from ...model.layouts import LEVELS, Layout, LevelName, ParityLayout, Raid10Layout, layout_for
 from ...model.memory.dirty_memory import DirtyLimits
 from ...model.raid.reshape.geometry import least_move, refusal_of
 from ...model.solid_state.spec import SolidStateSpec
@@ -120,6 +120,31 @@ class ResyncSpec(Spec):
         if self.at is not None and self.position:
             raise refusal("at and position", "expected: one of them", ("at",))
         return self
+
+    @property
+    def reshapes(self) -> bool:
+        """Whether it brings an array into another layout now."""
+        return self.old is not None and not self.frozen
+
+    def recovering(self, position: int) -> Self:
+        """The same limits for a rebuild."""
+        none = {"old": None, "at": None, "backup": None, "frozen": False}
+        return self.model_copy(update={"action": "recover", "position": position, **none})
+
+    def check(self, level: LevelName) -> None:
+        """Refuse what the driver of a level does not do."""
+        known = LEVELS[level]
+        if not known.is_redundant:
+            raise refusal(f"resync of {level}", "expected: with redundancy", ("resync",))
+        if self.action != "recover" and not known.checks:
+            found = f"a {self.action} of {level}, whose driver does not have it"
+            raise refusal(found, "expected: recover", ("resync", "action"))
+        if self.backup is not None and not known.has_parity:
+            found = f"a backup file of {level}, whose data offset always moves"
+            raise refusal(found, "expected: RAID 4, 5 or 6, or no backup", ("resync", "backup"))
+        if self.mismatched and self.action != "repair":
+            found = f"mismatched with action {self.action}"
+            raise refusal(found, "expected: action repair", ("resync", "mismatched"))
 
 
 def check_queues(machine: MachineSpec, kernel_name: str, hidden: Mapping[str, str]) -> None:

@@ -135,10 +135,8 @@ def array_parts(
         yield from below(member)
     for array in _inside(root, layout, spec):
         slots = array.slots
-        if spec.journal is not None and has_stripe_cache(array.layout):
-            yield from below(spec.journal)
-        if spec.resync is not None and spec.resync.backup is not None:
-            yield from below(spec.resync.backup)
+        for device in (*spec.other_drives.get("journal", ()), *spec.other_drives.get("backup", ())):
+            yield from below(device)
         driver = _driver(scenario, known, root, array.layout, slots, controller)
         redundant = LEVELS[array.layout.level].is_redundant
         failures = tuple((each.at, slots.index(each.member)) for each in scenario.failures if each.member in slots)
@@ -199,10 +197,8 @@ def _resync(
         chunks = [layout.chunk_bytes for layout in layouts]
         request = min(SYNC_IO_BYTES, *chunks) if isinstance(driver, Raid10Driver) else max(chunks)
         pace = replace(pace, request_bytes=request, resume_depth=None, resume_delay_s=0.0)
-    before = _resynced_before(scenario, root)
-    backup, frozen = tuned.backup, tuned.frozen
-    done = tuned.position, warm, before, heads, tuned.mismatched, tuned.at
-    return pace, ResyncPlan(action, *done, layouts, backup, frozen)
+    done = tuned.position, warm, _resynced_before(scenario, root), heads, tuned.mismatched, tuned.at
+    return pace, ResyncPlan(action, *done, layouts, tuned.backup, tuned.frozen)
 
 
 def _limits(known: KernelSpec, spec: ArraySpec, array: _Inside, outermost: bool) -> Iterator[LimitPlan]:
