@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..calibration.learning.box import PARAMETERS
 from ..calibration.learning.loads import BoxLoad, Measured
 from ..calibration.learning.next_job import CANDIDATES, NextJobs, next_jobs
 from ..calibration.learning.posterior import SPREADS, Posterior, Prediction
@@ -101,7 +100,8 @@ class LearnedBox(Value):
         return tuple(
             {"name": name, "unit": unit, "median": float(np.exp(middle)), "factor": float(np.exp((high - low) / 2))}
             for (name, unit), low, middle, high in zip(
-                [(each.name, each.unit) for each in PARAMETERS] + [(name, "") for name in SPREADS],
+                [(each.name, each.unit) for each in self.posterior.observed.model.parameters]
+                + [(name, "") for name in SPREADS],
                 *np.quantile(self.posterior.samples, (0.05, 0.5, 0.95), axis=0),
                 strict=True,
             )

@@ -93,7 +93,7 @@ def _covariance(posterior: Posterior, loads: Sequence[BoxLoad]) -> tuple[Array, 
     """Of the logarithms of rates, and the variance of noise."""
     columns = Columns.of(loads)
     rates = posterior.modeled_rates(columns)
-    spreads = np.exp(np.mean(posterior.samples[:, -2:], 0))
+    spreads = posterior.observed.spreads(np.mean(posterior.samples, 0))
     errors = posterior.observed.rates.errors.covariance(columns, spreads)
     return np.cov(rates, rowvar=False) + errors, float(spreads[1] ** 2)
 

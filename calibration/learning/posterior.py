@@ -17,9 +17,9 @@ from scipy import optimize
 
 from ...model.core.errors import InputError
 from ...model.files.extras import how_to_install
-from .box import MEDIANS, SDS, means
 from .errors_of_model import CorrelatedErrors
 from .loads import Array, BoxLoad, Columns, Measured
+from .model import BLACK_BOX, Model
 
 SPREADS = ("the model's error", "noise")
 _SPREAD_MEDIANS = np.log([0.1, 0.03])
@@ -27,8 +27,6 @@ _SPREAD_SDS = np.array([0.5, 0.5])
 """Assumed: the model is 10 % off where nothing was measured, and one run of a load 3 % off the mean of many."""
 _FARTHEST = 6.0
 """Standard deviations from the prior's middle that are looked at."""
-_LOW = np.concatenate([MEDIANS - _FARTHEST * SDS, _SPREAD_MEDIANS - _FARTHEST * _SPREAD_SDS])
-_HIGH = np.concatenate([MEDIANS + _FARTHEST * SDS, _SPREAD_MEDIANS + _FARTHEST * _SPREAD_SDS])
 _WALKERS_EACH = 3
 _STARTS = 4
 _STEP = 1e-4
@@ -65,10 +63,24 @@ class _Kind:
 
 
 class Observed:
-    """Measurements as logarithms of rates, and of the latency of reads over that of writes where both are known."""
+    """Measurements as logarithms of rates, and of the latency of reads over that of writes where both are known.
 
-    def __init__(self, measured: Sequence[Measured]) -> None:
+    Parameters
+    ----------
+    measured
+        The measurements.
+    model
+        What the box may be, before them.
+    """
+
+    def __init__(self, measured: Sequence[Measured], model: Model) -> None:
         self.measured = tuple(measured)
+        self.model = model
+        self.medians: Array = np.log([each.median for each in model.parameters])
+        self.sds: Array = np.array([each.sd for each in model.parameters])
+        middle = np.concatenate([self.medians, _SPREAD_MEDIANS])
+        reach = _FARTHEST * np.concatenate([self.sds, _SPREAD_SDS])
+        self.low, self.high = middle - reach, middle + reach
         self.rates = _Kind(measured, [each.rate for each in measured])
         self.ratios = _Kind(
             measured,
@@ -80,9 +92,15 @@ class Observed:
 
     def residuals(self, parameters: Array) -> tuple[Array, Array]:
         """Measured minus modeled logarithms of rates and ratios."""
-        found = means(parameters, self.rates.loads)
+        found = self.model.means(parameters, self.rates.loads)
         ratios = np.log(found.read / found.write)[..., self.ratios.at]
         return self.rates.values - np.log(found.rate), self.ratios.values - ratios
+
+    def spreads(self, samples: Array) -> Array:
+        """Standard deviations of the model's error, and of noise with what the model does not follow of itself."""
+        found = np.exp(samples[..., -2:])
+        found[..., 1] = np.hypot(found[..., 1], self.model.own_error)
+        return np.asarray(found)
 
     def white(self, parameters: Array, spreads: Array) -> Array:
         """All residuals in standard deviations, none correlated with another."""
@@ -95,13 +113,13 @@ class Observed:
 
         Walkers may jump to where nothing is finite; nothing that far away is probable.
         """
-        at = np.clip(samples, _LOW, _HIGH)
-        parameters, spreads = at[..., :-2], np.exp(at[..., -2:])
+        at = np.clip(samples, self.low, self.high)
+        parameters, spreads = at[..., :-2], self.spreads(at)
         rates, ratios = self.residuals(parameters)
         found = (
             self.rates.errors.log_likelihood(rates, spreads)
             + self.ratios.errors.log_likelihood(ratios, spreads)
-            - 0.5 * np.sum(((parameters - MEDIANS) / SDS) ** 2, -1)
+            - 0.5 * np.sum(((parameters - self.medians) / self.sds) ** 2, -1)
             - 0.5 * np.sum(((at[..., -2:] - _SPREAD_MEDIANS) / _SPREAD_SDS) ** 2, -1)
         )
         return np.where(np.all(at == samples, -1), found, -np.inf)
@@ -146,8 +164,8 @@ class Posterior:
         return self._expected(loads)[0].mean
 
     def _expected(self, loads: Columns) -> list[_Expected]:
-        parameters, spreads = self.samples[:, :-2], np.exp(self.samples[:, -2:])
-        found = means(parameters, loads)
+        parameters, spreads = self.samples[:, :-2], self.observed.spreads(self.samples)
+        found = self.observed.model.means(parameters, loads)
         expected = []
         for modeled, kind, residuals in zip(
             (np.log(found.rate), np.log(found.read / found.write)),
@@ -173,13 +191,15 @@ class Posterior:
         return [Prediction._make([*values, *ends]) for values, ends in zip(middle, ranges, strict=True)]
 
 
-def learn(measured: Sequence[Measured], *, seed: int = 0, steps: int = 1500) -> Posterior:
+def learn(measured: Sequence[Measured], *, model: Model = BLACK_BOX, seed: int = 0, steps: int = 1500) -> Posterior:
     """Sample what the box may be.
 
     Parameters
     ----------
     measured
         What was measured, one or more.
+    model
+        What the box may be; default: anything.
     seed
         Of the walkers.
     steps
@@ -196,9 +216,9 @@ def learn(measured: Sequence[Measured], *, seed: int = 0, steps: int = 1500) -> 
         import emcee
     except ImportError:
         raise InputError("learning a box", "emcee is not installed", how_to_install("learn")) from None
-    observed, rng = Observed(measured), np.random.default_rng(seed)
+    observed, rng = Observed(measured, model), np.random.default_rng(seed)
     best = _best(observed, rng)
-    slopes = _slopes(best[:-2], observed, np.exp(best[-2:]))
+    slopes = _slopes(best[:-2], observed, observed.spreads(best))
     spread = np.linalg.inv(slopes.T @ slopes)
     walkers = 2 * ((len(best) * _WALKERS_EACH + 1) // 2)
     begin = np.hstack(
@@ -209,7 +229,9 @@ def learn(measured: Sequence[Measured], *, seed: int = 0, steps: int = 1500) -> 
     )
     moves = [(emcee.moves.DEMove(), 0.7), (emcee.moves.DESnookerMove(), 0.1), (emcee.moves.StretchMove(), 0.2)]
     sampler = emcee.EnsembleSampler(walkers, len(best), observed.log_probability, vectorize=True, moves=moves)
-    state = emcee.State(np.clip(begin, _LOW, _HIGH), random_state=np.random.RandomState(seed).get_state())
+    state = emcee.State(
+        np.clip(begin, observed.low, observed.high), random_state=np.random.RandomState(seed).get_state()
+    )
     sampler.run_mcmc(state, steps, skip_initial_state_check=True)
     kept: Array = sampler.get_chain(discard=steps // 3, thin=max(1, steps // 75), flat=True)
     return Posterior(observed, kept)
@@ -219,11 +241,15 @@ def _best(observed: Observed, rng: np.random.Generator) -> Array:
     """The most probable parameters, of those that are found from the prior's middle and from around it."""
     found = []
     for k in range(_STARTS):
-        at = MEDIANS + (rng.standard_normal(len(MEDIANS)) * SDS / 2 if k else 0)
+        at = observed.medians + (rng.standard_normal(len(observed.sds)) * observed.sds / 2 if k else 0)
         spreads: Any = _SPREAD_MEDIANS
         for _ in range(2):
             at = optimize.least_squares(
-                _misfit, at, _slopes, bounds=(_LOW[:-2], _HIGH[:-2]), args=(observed, np.exp(spreads))
+                _misfit,
+                at,
+                _slopes,
+                bounds=(observed.low[:-2], observed.high[:-2]),
+                args=(observed, observed.spreads(spreads)),
             ).x
             spreads = optimize.minimize(partial(_improbability, observed, at), spreads, method="Nelder-Mead").x
         found.append(np.concatenate([at, spreads]))
@@ -236,7 +262,7 @@ def _improbability(observed: Observed, parameters: Array, spreads: Array) -> flo
 
 def _misfit(parameters: Array, observed: Observed, spreads: Array) -> Array:
     """Residuals and distances from the prior's middle, in standard deviations: (..., n)."""
-    return np.concatenate([observed.white(parameters, spreads), (parameters - MEDIANS) / SDS], -1)
+    return np.concatenate([observed.white(parameters, spreads), (parameters - observed.medians) / observed.sds], -1)
 
 
 def _slopes(parameters: Array, observed: Observed, spreads: Array) -> Array:

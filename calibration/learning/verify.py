@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .box import MEDIANS, PARAMETERS
 from .loads import Measured
 from .posterior import Posterior, Prediction, learn
 
@@ -43,7 +42,7 @@ class Moved(NamedTuple):
     Attributes
     ----------
     name
-        Of :data:`raidsim.calibration.learning.box.PARAMETERS`.
+        Of the model's parameters.
     factor
         New over old median.
     sds
@@ -80,13 +79,14 @@ def verify(posterior: Posterior, measured: Sequence[Measured], seed: int = 0) ->
     )
     if all(check.inside for check in checks):
         return Verified(checks, ())
-    before = posterior.samples[:, : len(MEDIANS)]
-    after = learn(measured, seed=seed, steps=_STEPS).samples[:, : len(MEDIANS)]
+    model = posterior.observed.model
+    before = posterior.samples[:, :-2]
+    after = learn(measured, model=model, seed=seed, steps=_STEPS).samples[:, :-2]
     shift = np.median(after, 0) - np.median(before, 0)
     sds = shift / np.hypot(np.std(before, 0), np.std(after, 0))
     moved = [
         Moved(parameter.name, math.exp(shift[k]), float(sds[k]))
-        for k, parameter in enumerate(PARAMETERS)
+        for k, parameter in enumerate(model.parameters)
         if abs(sds[k]) > _MOVED
     ]
     return Verified(checks, tuple(sorted(moved, key=lambda each: -abs(each.sds))))
