@@ -11,19 +11,17 @@ from .network import Means
 
 
 class Model(Protocol):
-    """What a box may be.
+    """What a box may be."""
 
-    Attributes
-    ----------
-    parameters
-        What is not known of it, independent of each other before anything is measured.
-    own_error
-        Standard deviation of the logarithm of a rate, or of a ratio of latencies, by which `means` is off what the
-        model really gives.
-    """
+    @property
+    def parameters(self) -> Sequence[Parameter]:
+        """What is not known of it; before anything is measured, these are independent of each other."""
+        ...
 
-    parameters: Sequence[Parameter]
-    own_error: float
+    @property
+    def own_error(self) -> float:
+        """How far `means` is off what the model really gives: standard deviation of logarithms."""
+        ...
 
     def means(self, parameters: Array, loads: Columns) -> Means:
         """What the box does.
