@@ -29,7 +29,8 @@ LIBRARY = (
 )
 CIPHERS = ("cryptoloop", "dm-crypt")
 CACHES = ("dm-cache", "dm-writecache", "bcache")
-RESHAPED = ("raid5", "raid10")
+RESHAPED = {"raid5": "members: 4", "raid10": "members: 4", "raid6": "level: raid5, members: 5"}
+"""What an array of a level comes from; the one of as many data members has a backup file."""
 TODAY = """
 kernel: linux-6.1
 machine: {model: server, drives: {model: RAM-disk, count: 2}}
@@ -190,9 +191,10 @@ def _cached(kind: str) -> str:
 def _reshaped(level: str) -> str:
     from raidsim.scenarios.documents.document import document_from
 
-    state = "{reshaping: {from: {members: 4}, at: 30%}}"
-    lines = ["machine: {drives: {model: WD2500JB, count: 6}}"]
-    lines += [f"arrays: {{md0: {{level: {level}, chunk: 64KiB, state: {state}}}}}"]
+    backup = ", backup: disk6" if level == "raid6" else ""
+    state = f"{{reshaping: {{from: {{{RESHAPED[level]}}}, at: 30%{backup}}}}}"
+    lines = ["machine: {drives: {model: WD2500JB, count: 7}}"]
+    lines += [f"arrays: {{md0: {{level: {level}, members: 6, chunk: 64KiB, state: {state}}}}}"]
     lines += ["workload: {kind: load, targets: [md0], depth: 4, read_share: 50%, warm_up: 0s, duration: 1s}"]
     return _simulated(document_from("\n".join(lines)).spec())
 
