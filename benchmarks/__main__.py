@@ -13,7 +13,7 @@ from pathlib import Path
 from raidsim.compiled.loader import in_use
 from raidsim.scenarios.pictures.style import FORMS
 
-from . import disksim, gate, history, long_run, paired, parts, scaling, startup, tables
+from . import disksim, gate, history, long_run, paired, parts, pools, scaling, startup, tables
 from .commands import COMMANDS
 from .components import COMPONENTS, Chore, Loaded
 from .loads import LOADS
@@ -57,6 +57,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--parts", action="store_true", help="what an I/O costs, by part of the model")
     parser.add_argument("--startup", action="store_true", help="seconds until commands answer")
     parser.add_argument("--long-run", action="store_true", help="memory over a million I/Os (--long: 100 million)")
+    parser.add_argument("--pools", action="store_true", help="fio's I/Os on a pool and on md (--long: 10 million)")
     parser.add_argument("--compiled", action="store_true", help="the compiled build and its source in alternating runs")
     parser.add_argument("--tables", action="store_true", help="all tables of docs/speed.md and docs/compiled.md")
     parser.add_argument("--speeds", action="store_true", help="only the ratios, as JSON")
@@ -102,6 +103,8 @@ def main(arguments: list[str] | None = None) -> None:
     elif given.startup:
         print(startup.starts_as_text(startup.starts()), end="\n\n")
         print(startup.as_text(startup.measure()))
+    elif given.pools:
+        print(pools.as_text(pools.compare(10_000_000 if given.long else 100_000, min(given.rounds, 3))))
     elif given.long_run:
         run = long_run.long_run(100_000_000 if given.long else 1_000_000)
         print(long_run.as_text(run))

@@ -49,6 +49,8 @@ def _put_pool(inside: Mapping, chosen: ChosenPool) -> None:
         )
     if found.fragmentation is not None and found.fragmentation.value:
         inside.put("fragmentation", found.fragmentation.value, found.fragmentation.where)
+    if found.autotrim is not None and found.autotrim.value:
+        inside.put("autotrim", True, found.autotrim.where)
     datasets = inside.inner("datasets")
     for name, (fields, dataset) in chosen.datasets.items():
         value = {key: size_text(each) if _is_size(each) else each for key, each in fields.items()}

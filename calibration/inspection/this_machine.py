@@ -29,7 +29,7 @@ _STORCLI = ("storcli64", "storcli", "perccli64", "perccli")
 _ZPOOL = (
     ("zpool_status", "status", "-L"),
     ("zpool_list", "list", "-v", "-L"),
-    ("zfs_get", "get", "ashift,fragmentation"),
+    ("zfs_get", "get", "ashift,fragmentation,autotrim"),
 )
 """The kind of output, and what zpool is told."""
 _ZFS_PROPERTIES = (

@@ -353,6 +353,12 @@ class ZfsParameters(Spec):
     zfs_rebuild_max_segment: PositiveSize = 1 << 20
     zfs_rebuild_vdev_limit: PositiveSize = 64 << 20
     """Bytes of a member that a sequential rebuild reads at a time, and that it has under way for each member."""
+    zfs_trim_extent_bytes_min: PositiveSize = 32 << 10
+    zfs_trim_extent_bytes_max: PositiveSize = 128 << 20
+    """Bytes of a range that is trimmed: smaller ones are left out, larger ones divided."""
+    zfs_trim_queue_limit: int = Field(default=10, ge=1)
+    zfs_trim_txg_batch: int = Field(default=32, ge=1)
+    """Ranges that a trim has under way, and transaction groups between two autotrims of the same space."""
     spa_slop_shift: int = Field(default=SLOP_SHIFT, ge=1, le=31)
     """The pool keeps this power of two's part of its space back."""
 

@@ -115,6 +115,12 @@ class FileNames:
         """What files without a file system are laid out on."""
         return target_of(self._scenario, self._target)
 
+    def is_file_of_pool(self, name: str, place: str) -> bool:
+        """Whether a name means a file of a pool of ZFS, or is laid out on one."""
+        pool, _, dataset = self.holder(name, place).partition("/")
+        found = self._scenario.pools.get(pool)
+        return found is not None and dataset in found.datasets and found.datasets[dataset].file is not None
+
     def holder(self, name: str, place: str) -> str:
         """The device that a name means, or that its file is on."""
         device = self.device(name, place)

@@ -605,6 +605,10 @@ class Assembly:
             self.scans[plan.name] = begin_scan(
                 self._engine, self.host, pool, scan.action, scan.done, scan.settings, warm=True
             )
+        if plan.autotrim is not None:
+            from ...model.zfs.scan.begin import begin_autotrim
+
+            begin_autotrim(self._engine, pool, plan.autotrim)
         return pool
 
     def _dataset(self, plan: DatasetPlan) -> Dataset:

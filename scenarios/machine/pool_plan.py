@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ...model.zfs.intent_log.records import LogRules
     from ...model.zfs.map.pool import PoolMap
     from ...model.zfs.pool.settings import DatasetSettings, PoolSettings
-    from ...model.zfs.scan.settings import ScanAction, ScanSettings
+    from ...model.zfs.scan.settings import ScanAction, ScanSettings, TrimSettings
 
 
 VOLUME_REQUEST = 1 << 20
@@ -44,6 +44,8 @@ class PoolPlan:
         What goes over its blocks; None: nothing.
     caches
         Its cache devices.
+    autotrim
+        How what is freed is trimmed; None: not at all.
     """
 
     name: str
@@ -56,6 +58,7 @@ class PoolPlan:
     rebuilding: frozenset[int] = frozenset()
     scan: ScanPlan | None = None
     caches: tuple[str, ...] = ()
+    autotrim: TrimSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,7 @@ def pool_parts(
             frozenset(number for number, member in enumerate(leaves) if member in pool.rebuilding),
             _scan(scenario, pool),
             caches,
+            _trims(scenario) if pool.autotrim else None,
         )
     if device != name:
         yield DatasetPlan(device, name)
@@ -148,8 +152,21 @@ def _scan(scenario: ScenarioSpec, pool: PoolSpec) -> ScanPlan | None:
         given.zfs_scan_mem_lim_fact,
         given.zfs_rebuild_max_segment,
         given.zfs_rebuild_vdev_limit,
+        _trims(scenario),
     )
     return ScanPlan(action, pool.scan.done if pool.scan is not None else 0.0, settings)
+
+
+def _trims(scenario: ScenarioSpec) -> TrimSettings:
+    from ...model.zfs.scan.settings import TrimSettings
+
+    given = scenario.zfs_parameters
+    return TrimSettings(
+        given.zfs_trim_extent_bytes_min,
+        given.zfs_trim_extent_bytes_max,
+        given.zfs_trim_queue_limit,
+        given.zfs_trim_txg_batch,
+    )
 
 
 def dataset_settings(name: str, size: int, spec: DatasetSpec, rules: LogRules) -> DatasetSettings:
@@ -186,6 +203,7 @@ def pool_settings(scenario: ScenarioSpec, pool: PoolSpec) -> PoolSettings:
         used=pool.used,
         warm=pool.arc == "warm",
         vectors=scenario.machine.cpu.vectors,
+        autotrim=pool.autotrim,
         queue=QueueSettings(**queue),
         dirty=DirtySettings(**dirty),
         prefetch=PrefetchSettings(

@@ -153,6 +153,9 @@ def show_failure(subject: Subject) -> None:
     """A disk fails while the load runs."""
     form = subject.form
     if form is None:
+        if _spec(subject).pools:
+            st.info("The members of pools are lost before a run: name them in the file (`failed`), or compare states.")
+            return
         percent = st.slider(LABELS["fail_at"], 5, 95, value=30, step=5, key="file_fail_at")
         try:
             scenario, member = failing(_document(subject), _spec(subject), percent)

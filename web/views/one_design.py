@@ -6,6 +6,7 @@ import math
 
 import streamlit as st
 
+from ...api.answer.tree import Answer
 from ...api.answer.units import format_duration
 from ...api.curve import LoadCurve
 from ...api.scenario import Scenario
@@ -20,6 +21,7 @@ from ...api.support.explorer import (
 from ...api.tables.curve import curve_table, knee_words
 from ...api.tables.parts.usages import every_usage
 from ...api.tables.parts.waits import wait_lines, waits_table
+from ...api.tables.pool_map import PoolMap
 from ...api.tables.run import latencies, loads, phases, unsettled
 from ...scenarios.description.any_workload import LoadsSpec
 from ...scenarios.description.scenario import ScenarioSpec
@@ -30,10 +32,12 @@ from ..form.forms import built, first_load
 from ..work.layout_map import layout_html, layout_map, layout_words
 from ..work.service import RESULT
 from ..work.tasks import CurveTask, Outcome, RunTask, TimelineTask
-from .render import asked, download, picture, table
+from .render import answered, asked, download, picture, table
 from .session import Subject, under_way
 
 MOST_LOST = 3
+MOST_POOL_BLOCKS = 4
+"""Sizes of blocks that are drawn of a pool."""
 _NOT_KNOWN = "What there would be without that was not simulated to its end."
 
 
@@ -136,6 +140,9 @@ def _latency_words(prediction: Prediction) -> str:
 def show_layout(subject: Subject) -> None:
     """Where data, copies and parity lie, also without some disks."""
     spec = _spec(subject)
+    if spec.pools and not spec.arrays:
+        _show_pools(spec)
+        return
     if not spec.arrays:
         st.info("There is no array: the load goes to the drives themselves.")
         return
@@ -157,6 +164,24 @@ def show_layout(subject: Subject) -> None:
     if words:
         (st.success if found.kept else st.error)(words)
     st.html(layout_html(found, f"The first {found.rows} rows of {name}, {array.level} of {found.disks} disks"))
+
+
+def _show_pools(spec: ScenarioSpec) -> None:
+    for name, drawn in pool_maps(spec).items():
+        st.markdown(plain(f"The first vdev of {name}, {drawn.title}: two blocks of each size on it."))
+        answered(drawn, f"raidsim-layout-{name}", f"csv_layout_{name}")
+
+
+def pool_maps(spec: ScenarioSpec) -> dict[str, Answer]:
+    """Where blocks of each pool's volumes and files lie in its first vdev."""
+    found = {}
+    for name, pool in spec.pools.items():
+        vdev = next(each for each in pool.vdevs if each.use == "data")
+        sizes = dict.fromkeys(each.stored_bytes or each.block_bytes for each in pool.datasets.values()) or [128 << 10]
+        blocks = [size for size in list(sizes)[:MOST_POOL_BLOCKS] for _ in range(2)]
+        lost = frozenset(number for number, member in enumerate(vdev.members) if member in pool.failed)
+        found[name] = PoolMap(f"{vdev.kind} {' '.join(vdev.members)}", blocks, pool.ashift, 0, lost).answer(None)
+    return found
 
 
 def show_curve(subject: Subject) -> None:
@@ -183,7 +208,8 @@ def show_curve(subject: Subject) -> None:
 def show_ios(subject: Subject) -> None:
     """The first I/Os, and the commands that each became."""
     st.markdown("What one I/O of the load becomes on the disks: thick bars are service, thin lines are waits.")
-    recorded = recorded_words(_spec(subject))
+    spec = _spec(subject)
+    recorded = recorded_words(spec)
     if recorded:
         st.markdown(plain(recorded))
     timeline: Timeline | None = asked(
@@ -192,7 +218,8 @@ def show_ios(subject: Subject) -> None:
     if timeline is None:
         return
     if not timeline.ios:
-        st.info("No I/O of the load was recorded.")
+        pools = " Those on pools cannot be: one request of a member serves blocks of several." if spec.pools else ""
+        st.info(f"No I/O of the load was recorded.{pools}")
         return
     fan = tables.fan_out_table(timeline)
     st.markdown(f"**{plain(fan_words(timeline))}**")

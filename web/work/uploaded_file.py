@@ -22,7 +22,7 @@ from .explain import MOST_VARIANTS, WHY
 from .layout_map import survives
 
 DIFFERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "layout": ("RAID level", tuple(LEVELS)),
+    "layout": ("RAID level or vdevs", (*LEVELS, "mirrors", "raidz1", "raidz2", "raidz3", "2 x raidz1", "2 x raidz2")),
     "chunk": ("Chunk", tuple(f"{size}KiB" for size in CHUNKS_KIB)),
     "depth": ("Outstanding I/Os of each job", ("1", "2", "4", "8", "16", "32", "64")),
     "block_size": ("Block", ("4KiB", "8KiB", "16KiB", "64KiB", "256KiB", "1MiB")),

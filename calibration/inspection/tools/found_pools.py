@@ -110,6 +110,7 @@ class FoundPool:
     capacity: Fact[float] | None = None
     fragmentation: Fact[float] | None = None
     ashift: Fact[int] | None = None
+    autotrim: Fact[bool] | None = None
     sizes: dict[str, Fact[int]] = field(default_factory=dict)
     action: Fact[str] | None = None
     progress: Fact[float] | None = None

@@ -58,13 +58,20 @@ class Allocator:
         Its vdevs, and what each is for.
     fills
         What of each vdev is in use at the beginning.
+    gathers
+        If true, what is freed is remembered, to be trimmed.
+
+    Attributes
+    ----------
+    metaslabs
+        Of each vdev.
     """
 
-    __slots__ = ("_deferred", "_left", "_metaslabs", "_pool", "_roles", "_turn")
+    __slots__ = ("_deferred", "_left", "_pool", "_roles", "_turn", "metaslabs")
 
-    def __init__(self, pool: PoolMap, fills: Sequence[Fill]) -> None:
+    def __init__(self, pool: PoolMap, fills: Sequence[Fill], gathers: bool = False) -> None:
         self._pool = pool
-        self._metaslabs = [Metaslabs(fill, COPIES + 1) for fill in fills]
+        self.metaslabs = [Metaslabs(fill, COPIES + 1, gathers) for fill in fills]
         self._roles = {role: pool.of_role(role) for role in (NORMAL, SPECIAL, LOG)}
         self._turn = dict.fromkeys(self._roles, 0)
         self._left = dict.fromkeys(self._roles, 0)
@@ -107,7 +114,7 @@ class Allocator:
     def group_done(self) -> None:
         """A transaction group is on disk."""
         for place in self._deferred.pop(0):
-            self._metaslabs[place.vdev].free(place.offset, self._pool.vdevs[place.vdev].asize(place.psize))
+            self.metaslabs[place.vdev].free(place.offset, self._pool.vdevs[place.vdev].asize(place.psize))
         self._deferred.append([])
 
     def _one(self, psize: i64, role: str, writer: i64) -> Place | None:
@@ -116,7 +123,7 @@ class Allocator:
         turn = self._turn[role]
         for step in range(len(numbers)):
             number = numbers[(turn + step) % len(numbers)]
-            vdev, metaslabs = self._pool.vdevs[number], self._metaslabs[number]
+            vdev, metaslabs = self._pool.vdevs[number], self.metaslabs[number]
             asize = vdev.asize(psize)
             used = writer
             if writer == LOG_WRITER and (role == LOG or metaslabs.count < LOG_LEAST_COUNT):

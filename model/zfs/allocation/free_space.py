@@ -92,6 +92,24 @@ class FreeSpace:
         self.free += size
         self._largest = max(self._largest, end - first)
 
+    def exclude(self, start: i64, size: i64) -> None:
+        """What is free of a range is free no more."""
+        starts, ends, end = self._starts, self._ends, start + size
+        index = max(right_of(starts, start) - 1, 0)
+        while index < len(starts) and starts[index] < end:
+            first: i64 = max(starts[index], start)
+            last: i64 = min(ends[index], end)
+            count = len(starts)
+            if first < last:
+                self._cut(index, first, last)
+                self.free -= last - first
+            if len(starts) >= count:
+                index += 1
+
+    def segments(self) -> list[tuple[int, int]]:
+        """The free segments as (start, end), ascending."""
+        return list(zip(self._starts, self._ends, strict=True))
+
     def _first_fit(self, cursor: i64, size: i64) -> i64:
         """Index of the first segment with room behind the cursor and within the search; -1 if there is none."""
         starts, ends = self._starts, self._ends

@@ -108,7 +108,7 @@ class Pool:
             Fill(size, taken, settings.fragmentation if role == NORMAL else 0.0, vdev.place_bytes)
             for size, taken, role, vdev in zip(sizes, used, pool.roles, pool.vdevs, strict=True)
         ]
-        self.allocator = Allocator(pool, fills)
+        self.allocator = Allocator(pool, fills, settings.autotrim)
         issuer = engine.thread_issuer(FLUSHER_ISSUER)
         timeout_s = settings.dirty.zfs_txg_timeout
         self.groups = TransactionGroups(engine, self.members, self.allocator, self.dirty, timeout_s, issuer, host)

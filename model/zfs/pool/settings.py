@@ -113,6 +113,8 @@ class PoolSettings:
         If true, pointers to blocks are in the ARC when a run begins, as far as its share for metadata goes.
     vectors
         Vector instructions of the cores.
+    autotrim
+        If true, what is freed is trimmed (see :class:`..scan.autotrim.AutoTrim`).
     queue, dirty, prefetch, feed
         Module parameters.
     """
@@ -123,6 +125,7 @@ class PoolSettings:
     used: float = 0.0
     warm: bool = False
     vectors: str = "avx2"
+    autotrim: bool = False
     queue: QueueSettings = field(default_factory=QueueSettings)
     dirty: DirtySettings = field(default_factory=DirtySettings)
     prefetch: PrefetchSettings = field(default_factory=PrefetchSettings)

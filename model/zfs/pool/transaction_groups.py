@@ -93,6 +93,7 @@ class TransactionGroups:
     __slots__ = (
         "_allocator",
         "_dirty",
+        "_ended",
         "_engine",
         "_issuer",
         "_kicked",
@@ -130,6 +131,7 @@ class TransactionGroups:
         self._more: Signal | None = None
         self._started = 0.0
         self._waiting: list[tuple[int, Callable[[], None]]] = []
+        self._ended: Signal | None = None
         self.changed: list[Owner] = []
         self.group_bytes: i64 = 0
         self.number: i64 = 1
@@ -150,6 +152,12 @@ class TransactionGroups:
         """Close the open group and call back when it is on disk."""
         self._waiting.append((self.number, callback))
         self._kick()
+
+    def next_end(self) -> Signal:
+        """Fires when the next group has been written."""
+        if self._ended is None:
+            self._ended = Signal()
+        return self._ended
 
     @property
     def awaited(self) -> bool:
@@ -188,6 +196,8 @@ class TransactionGroups:
             self.number += 1
             if owners or self._waiting or self.task is not None:
                 yield from self._sync(owners)
+            else:
+                self._allocator.group_done()
             self.synced = self.number - 1
             due_callbacks = [call for group, call in self._waiting if group <= self.synced]
             self._waiting = [each for each in self._waiting if each[0] > self.synced]
@@ -195,6 +205,10 @@ class TransactionGroups:
                 self._kicked = True
             for call in due_callbacks:
                 call()
+            ended = self._ended
+            if ended is not None:
+                self._ended = None
+                ended.fire()
 
     def _sync(self, owners: Sequence[Owner]) -> Waits:
         for owner in owners:

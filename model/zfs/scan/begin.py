@@ -1,4 +1,4 @@
-"""Makes the scan of a pool."""
+"""Makes the scan of a pool, and its autotrim."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from ...tasks.host import Host
 from ..map.pool import LOG
 from ..pool.pool import Pool
 from .allocated import AllocatedBlocks
+from .autotrim import AutoTrim
 from .cpu import ScanCpu
 from .rebuild import SequentialRebuild
 from .scan import Scan
-from .settings import ScanAction, ScanSettings
+from .settings import ScanAction, ScanSettings, TrimSettings
 from .trim import Trim
 
 
@@ -59,7 +60,7 @@ def begin_scan(
         fill = pool.fills[vdev]
         return SequentialRebuild(engine, members, vdev, fill, settings, int(done * int(fill.used)), issuer)
     if action == "trim":
-        trim = Trim(engine, members, pool.fills, vdevs, done, issuer)
+        trim = Trim(engine, members, pool.fills, vdevs, done, issuer, settings.trim)
         if not trim.report.total_bytes:
             refused = members.queues[0].device.discard_limits.refusal or "no member has free ranges of 32 KiB"
             raise InputError("scan.action", f"found trim, but {refused}", "expected: members that take discards")
@@ -72,3 +73,15 @@ def begin_scan(
     return Scan(
         engine, members, pool.groups, pool.dirty, action, blocks, settings, memory, issuer, cpu, found=warm or done > 0
     )
+
+
+def begin_autotrim(engine: Engine, pool: Pool, settings: TrimSettings) -> list[AutoTrim]:
+    """The threads that trim what is freed, one for each vdev, which run from now on."""
+    issuer = engine.thread_issuer(RESYNC_ISSUER)
+    threads = [
+        AutoTrim(pool.members, pool.groups, metaslabs, vdev, settings, issuer)
+        for vdev, metaslabs in enumerate(pool.allocator.metaslabs)
+    ]
+    for thread in threads:
+        engine.spawn(thread.run())
+    return threads

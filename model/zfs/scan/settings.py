@@ -11,6 +11,27 @@ tells the members what is free."""
 
 
 @dataclass(frozen=True, slots=True)
+class TrimSettings:
+    """Module parameters of trims.
+
+    Attributes
+    ----------
+    extent_min, extent_max
+        Bytes of a range that is trimmed; smaller ones are left out, larger ones are divided (zfs_trim_extent_bytes_min,
+        zfs_trim_extent_bytes_max).
+    queue_limit
+        Ranges that a member has under way (zfs_trim_queue_limit).
+    txg_batch
+        Transaction groups from one autotrim of a metaslab to the next at least (zfs_trim_txg_batch).
+    """
+
+    extent_min: int = 32 << 10
+    extent_max: int = 128 << 20
+    queue_limit: int = 10
+    txg_batch: int = 32
+
+
+@dataclass(frozen=True, slots=True)
 class ScanSettings:
     """Module parameters; the defaults are those of OpenZFS 2.3.
 
@@ -27,6 +48,8 @@ class ScanSettings:
         Bytes of a member that a sequential rebuild reads at a time (zfs_rebuild_max_segment).
     rebuild_vdev_limit
         Bytes that it has under way for each member of a vdev (zfs_rebuild_vdev_limit).
+    trim
+        Of trims.
     """
 
     vdev_limit: int = 16 << 20
@@ -35,3 +58,4 @@ class ScanSettings:
     memory_part: int = 20
     rebuild_segment: int = 1 << 20
     rebuild_vdev_limit: int = 64 << 20
+    trim: TrimSettings = TrimSettings()

@@ -7,8 +7,8 @@ Source: OpenZFS 2.3 module/zfs/vdev_trim.c (vdev_trim_ranges, vdev_trim_range_ad
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Generator, Iterator
+from typing import Any
 
 from mypy_extensions import i64
 
@@ -22,15 +22,19 @@ from ..map.vdev import SECTOR_BYTES, Piece, Vdev
 from ..pool.member_io import TRIM_RANGE
 from ..pool.members import Members
 from .progress import PoolScan
-
-LEAST_SECTORS: Final = (32 << 10) // SECTOR_BYTES
-MOST_SECTORS: Final = (128 << 20) // SECTOR_BYTES
-"""Sizes of a range that is trimmed (zfs_trim_extent_bytes_min, zfs_trim_extent_bytes_max)."""
-UNDER_WAY: Final = 10
-"""Ranges that a member has under way (zfs_trim_queue_limit)."""
+from .settings import TrimSettings
 
 
-def trimmed_ranges(vdev: Vdev, fill: Fill, member: int) -> Iterator[Piece]:
+def divided(piece: Piece, settings: TrimSettings) -> Iterator[Piece]:
+    """The ranges that a free one is trimmed in; none if it is too small."""
+    least, most = settings.extent_min // SECTOR_BYTES, settings.extent_max // SECTOR_BYTES
+    behind = piece.sector + piece.sectors
+    if piece.sectors >= least:
+        for at in range(piece.sector, behind, most):
+            yield Piece(piece.member, at, min(most, behind - at), piece.kind)
+
+
+def trimmed_ranges(vdev: Vdev, fill: Fill, member: int, settings: TrimSettings = TrimSettings()) -> Iterator[Piece]:  # noqa: B008
     """What of a member is trimmed, in order."""
     size = 1 << metaslab_shift(fill.size)
     done = 0
@@ -39,11 +43,12 @@ def trimmed_ranges(vdev: Vdev, fill: Fill, member: int) -> Iterator[Piece]:
         for first, last in fill.free(start, start + size):
             for piece in vdev.trims(first, last):
                 begin, behind = max(piece.sector, done), piece.sector + piece.sectors
-                if piece.member != member or behind - begin < LEAST_SECTORS:
+                if piece.member != member:
                     continue
-                for at in range(begin, behind, MOST_SECTORS):
-                    yield Piece(member, at, min(MOST_SECTORS, behind - at), piece.kind)
-                end = behind + FRONT_SECTORS
+                ranges = list(divided(Piece(member, begin, behind - begin, piece.kind), settings))
+                yield from ranges
+                if ranges:
+                    end = behind + FRONT_SECTORS
         done = end
 
 
@@ -64,25 +69,33 @@ class Trim(PoolScan):
         Share of each member that is done, 0 to 1.
     issuer
         Of its I/O.
+    settings
+        Module parameters.
     """
 
-    __slots__ = ("_issuer", "_left")
+    __slots__ = ("_issuer", "_left", "_settings")
 
     def __init__(
-        self, engine: Engine, members: Members, fills: list[Fill], vdevs: list[int], done: float, issuer: i64
+        self,
+        engine: Engine,
+        members: Members,
+        fills: list[Fill],
+        vdevs: list[int],
+        done: float,
+        issuer: i64,
+        settings: TrimSettings,
     ) -> None:
         self._issuer = issuer
+        self._settings = settings
         self._left: list[list[Piece]] = []
         total = before = 0
         pool = members.pool
         for vdev in vdevs:
-            for leaf in pool.leaves(vdev):
-                if leaf in members.lost or members.queues[leaf].device.discard_limits.refusal:
-                    continue
+            for leaf in takes_trims(members, vdev):
                 number = leaf - pool.first[vdev]
                 ranges = [
                     Piece(leaf, piece.sector, piece.sectors, piece.kind)
-                    for piece in trimmed_ranges(pool.vdevs[vdev], fills[vdev], number)
+                    for piece in trimmed_ranges(pool.vdevs[vdev], fills[vdev], number, settings)
                 ]
                 first = int(done * len(ranges))
                 total += sum([piece.sectors for piece in ranges]) * SECTOR_BYTES
@@ -94,7 +107,7 @@ class Trim(PoolScan):
 
     def run(self) -> Generator[Any, Any, None]:
         """Trim all members at the same time."""
-        over = [_Member(self, ranges) for ranges in self._left]
+        over = [MemberTrim(self.members, ranges, self._settings, self._issuer, self._trimmed) for ranges in self._left]
         for each in over:
             each.fill()
         for each in over:
@@ -102,13 +115,34 @@ class Trim(PoolScan):
                 yield each.over
         self.finish()
 
-    def trim(self, member: _Member, piece: Piece) -> None:
-        """Trim a range."""
-        self.members.transfer(TRIM, [piece], TRIM_RANGE, self._issuer, _Range(self, member, piece.sectors).done)
+    def _trimmed(self, size: int) -> None:
+        self.done_bytes += size
 
 
-class _Member:
-    """The ranges of one member that are left.
+def takes_trims(members: Members, vdev: int) -> list[int]:
+    """The members of a vdev that are trimmed: those that have all data and take discards."""
+    return [
+        leaf
+        for leaf in members.pool.leaves(vdev)
+        if leaf not in members.lost and not members.queues[leaf].device.discard_limits.refusal
+    ]
+
+
+class MemberTrim:
+    """Ranges of one member that are trimmed.
+
+    Parameters
+    ----------
+    members
+        Of the pool.
+    ranges
+        The ranges, in order.
+    settings
+        Module parameters.
+    issuer
+        Of the I/O.
+    trimmed
+        Called with the bytes of each range that is trimmed.
 
     Attributes
     ----------
@@ -116,24 +150,37 @@ class _Member:
         Fires when all are trimmed.
     """
 
-    __slots__ = ("_next", "_ranges", "_trim", "_under_way", "over")
+    __slots__ = ("_issuer", "_limit", "_members", "_next", "_ranges", "_trimmed", "_under_way", "over")
 
-    def __init__(self, trim: Trim, ranges: list[Piece]) -> None:
-        self._trim = trim
+    def __init__(
+        self,
+        members: Members,
+        ranges: list[Piece],
+        settings: TrimSettings,
+        issuer: i64,
+        trimmed: Callable[[int], None],
+    ) -> None:
+        self._members = members
         self._ranges = ranges
+        self._limit: i64 = settings.queue_limit
+        self._issuer = issuer
+        self._trimmed = trimmed
         self._next: i64 = 0
         self._under_way: i64 = 0
         self.over = Signal()
 
     def fill(self) -> None:
         """Have as many ranges under way as there may be."""
-        while self._next < len(self._ranges) and self._under_way < UNDER_WAY:
+        while self._next < len(self._ranges) and self._under_way < self._limit:
+            piece = self._ranges[self._next]
             self._next += 1
             self._under_way += 1
-            self._trim.trim(self, self._ranges[self._next - 1])
+            done = _Range(self, piece.sectors * SECTOR_BYTES).done
+            self._members.transfer(TRIM, [piece], TRIM_RANGE, self._issuer, done)
 
-    def ended(self) -> None:
+    def ended(self, size: int) -> None:
         """A range is trimmed."""
+        self._trimmed(size)
         self._under_way -= 1
         self.fill()
         if not self._under_way:
@@ -143,14 +190,12 @@ class _Member:
 class _Range:
     """A range under way."""
 
-    __slots__ = ("_member", "_sectors", "_trim")
+    __slots__ = ("_member", "_size")
 
-    def __init__(self, trim: Trim, member: _Member, sectors: i64) -> None:
-        self._trim = trim
+    def __init__(self, member: MemberTrim, size: int) -> None:
         self._member = member
-        self._sectors = sectors
+        self._size = size
 
     def done(self) -> None:
         """It is trimmed."""
-        self._trim.done_bytes += self._sectors * SECTOR_BYTES
-        self._member.ended()
+        self._member.ended(self._size)

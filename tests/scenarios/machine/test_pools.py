@@ -136,3 +136,18 @@ workload: {{kind: load, targets: [tank/vm], block_size: 16KiB, depth: 8, warm_up
 """
         rates[cache] = simulate(document_from(text).spec()).rate
     assert rates[" cache ssd"] > 10 * rates[""]
+
+
+def test_autotrim_reaches_the_pool() -> None:
+    """`autotrim: true` gathers what is freed, with the module parameters of trims; without it nothing is gathered."""
+    pool = "{vdevs: mirrors, autotrim: true, datasets: {vm: {volume: 1GB}}}"
+    spec = scenario(
+        pool, "read_share: 50%", "zfs_parameters: {zfs_trim_txg_batch: 4, zfs_trim_extent_bytes_min: 64KiB}"
+    )
+    (planned,) = (part for part in machine_plan(spec).parts if isinstance(part, PoolPlan))
+    assert planned.autotrim is not None
+    assert (planned.autotrim.txg_batch, planned.autotrim.extent_min) == (4, 64 << 10)
+    assert planned.settings.autotrim
+    assert simulate(spec).iops["write"] > 0
+    (without,) = (part for part in machine_plan(scenario(RAIDZ2)).parts if isinstance(part, PoolPlan))
+    assert (without.autotrim, without.settings.autotrim) == (None, False)

@@ -10,7 +10,7 @@ import raidsim
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.timeline.timeline import record
 from raidsim.web.figures.pictures import one_io_picture, timeline_picture
-from raidsim.web.views.one_design import needs_one_load, recorded_words
+from raidsim.web.views.one_design import needs_one_load, pool_maps, recorded_words
 
 _EXAMPLES = Path(raidsim.__file__).parent / "docs" / "examples"
 _OF_A_MIRROR = (
@@ -42,3 +42,17 @@ def test_pictures_of_a_mirror_have_no_empty_layer() -> None:
     for picture, layers in ((timeline_picture(timeline), 1), (one_io_picture(timeline, 0), 2)):
         assert len(picture["layer"]) == layers
         assert not any("parity" in str(each.get("transform", "")) and ">=" in str(each) for each in picture["layer"])
+
+
+def test_blocks_of_a_pool_are_drawn() -> None:
+    """Protects pools from the words that there is no array: each size of block is on the members of the first vdev."""
+    text = (
+        "{machine: {drives: {model: WD5000AAKS, count: 6}}, workload: {kind: load}, pools: {tank: {vdevs: raidz1, "
+        "failed: [disk1], datasets: {a: {volume: 1GiB}, b: {file: 1GiB}}}}}"
+    )
+    (drawn,) = pool_maps(document_from(text, "pool").spec()).values()
+    rows, blocks = drawn.tables()
+    assert drawn.title.startswith("raidz1 of 6")
+    assert [column.name for column in rows.columns][:3] == ["row", "disk0", "(disk1)"]
+    assert [row[1] for row in blocks.rows] == ["16 KiB", "16 KiB", "128 KiB", "128 KiB"]
+    assert pool_maps(document_from(_OF_A_MIRROR, "mirror").spec()) == {}

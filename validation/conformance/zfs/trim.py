@@ -11,10 +11,12 @@ from itertools import pairwise
 from ....model.zfs.allocation.fill import Fill
 from ....model.zfs.map.capacity import metaslab_shift
 from ....model.zfs.map.labels import FRONT_SECTORS
-from ....model.zfs.map.vdev import Vdev
-from ....model.zfs.scan.trim import LEAST_SECTORS, trimmed_ranges
+from ....model.zfs.map.vdev import SECTOR_BYTES, Vdev
+from ....model.zfs.scan.settings import TrimSettings
+from ....model.zfs.scan.trim import trimmed_ranges
 from .recording import Phase, Recording
 
+LEAST_SECTORS = TrimSettings().extent_min // SECTOR_BYTES
 _ASCENDING = 0.98
 """Share of the ranges of a member that must come after the one before."""
 _MEMBER_BYTES = 638 << 20

@@ -68,6 +68,7 @@ _OF_POOLS: dict[str, tuple[str, Callable[[Cell], Fact[Any] | None]]] = {
     "capacity": ("capacity", percent),
     "fragmentation": ("fragmentation", percent),
     "ashift": ("ashift", _ashift),
+    "autotrim": ("autotrim", _switch),
 }
 """The field of each, and what reads it."""
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from raidsim.model.core.discard_limits import DiscardLimits
 from raidsim.model.core.errors import InputError
+from raidsim.model.core.request import TRIM, WRITE
 from raidsim.model.zfs.allocation.fill import Fill
 from raidsim.model.zfs.map.kinds import vdevs_for
 from raidsim.model.zfs.map.pool import NORMAL
-from raidsim.model.zfs.pool.settings import DatasetSettings
-from raidsim.model.zfs.scan.begin import begin_scan
-from raidsim.model.zfs.scan.settings import ScanSettings
+from raidsim.model.zfs.pool.settings import DatasetSettings, DirtySettings, PoolSettings
+from raidsim.model.zfs.scan.begin import begin_autotrim, begin_scan
+from raidsim.model.zfs.scan.settings import ScanSettings, TrimSettings
 from raidsim.model.zfs.scan.trim import trimmed_ranges
-from raidsim.tests.model.zfs.pool.lab import KIB, MIB, Lab
+from raidsim.tests.model.zfs.pool.lab import KIB, MIB, Lab, Member
 
 KINDS = (("mirror", 2), ("raidz1", 3), ("raidz2", 5), ("draid2:4d:8c:1s", 8))
 
@@ -49,3 +51,46 @@ def test_drives_without_discards_are_not_trimmed() -> None:
     lab = Lab([("mirror", 2, NORMAL)], [DatasetSettings("data", 32 * MIB, 128 * KIB)])
     with pytest.raises(InputError, match="found trim, but"):
         begin_scan(lab.engine, None, lab.pool, "trim", 0.0, ScanSettings())
+
+
+def autotrimmed(
+    monkeypatch: pytest.MonkeyPatch, autotrim: bool, settings: TrimSettings, record: int = 128 * KIB
+) -> Lab:
+    """A mirror whose file is written twice, and what its members are told in the 60 groups after that."""
+    monkeypatch.setattr(Member, "discard_limits", DiscardLimits(4 * KIB, 128 * MIB))
+    lab = Lab(
+        [("mirror", 2, NORMAL)],
+        [DatasetSettings("file", 32 * MIB, record)],
+        settings=PoolSettings(autotrim=autotrim, dirty=DirtySettings(zfs_txg_timeout=0.1)),
+    )
+    if autotrim:
+        begin_autotrim(lab.engine, lab.pool, settings)
+    for _ in range(2):
+        for at in range(0, 32 * MIB, MIB):
+            lab.request(WRITE, at, MIB)
+        lab.sync()
+    lab.forget()
+    lab.engine.run(until=lab.engine.now + 6.0)
+    return lab
+
+
+def test_what_is_freed_is_trimmed_some_groups_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both sides are told the space of the file's first two versions, in large ranges; without autotrim nothing."""
+    lab = autotrimmed(monkeypatch, True, TrimSettings())
+    assert lab.moved(TRIM) == pytest.approx([64 * MIB] * 2, rel=0.05)
+    sizes = [size for _, op, _, size in lab.members[0].log if op == TRIM]
+    assert min(sizes) >= 32 * KIB
+    assert max(sizes) > MIB
+    assert autotrimmed(monkeypatch, False, TrimSettings()).moved(TRIM) == [0, 0]
+
+
+def test_small_freed_ranges_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranges below zfs_trim_extent_bytes_min are not trimmed, now or later."""
+    lab = autotrimmed(monkeypatch, True, TrimSettings(extent_min=256 * MIB))
+    assert lab.moved(TRIM) == [0, 0]
+
+
+def test_a_metaslab_has_its_turn_once_in_a_batch_of_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a batch of 1,000 groups most metaslabs have had no turn."""
+    lab = autotrimmed(monkeypatch, True, TrimSettings(txg_batch=1000))
+    assert sum(lab.moved(TRIM)) < 64 * MIB
