@@ -56,6 +56,9 @@ _BY_CHANCE = 3.0
 _TAKEN_ON_FILES = 0.9
 """The same on files, where fio's threads have whole rates, a few percent away from the one asked."""
 _SATURATION_PRECISION = 0.05
+_LONGEST_POOL_S = 60.0
+"""Of a pool with as many I/Os as it takes (s): twelve transaction groups. An ARC that still fills would go on for ever.
+"""
 _FULL_USERS = 32
 """Users for every drive of a "full" run, whose rate is shown as "about" what a refused design serves: on two drives and
 five layouts within 10 % of what twice as many find (20 % with a bitmap, which more users share), in 40 % of the time.
@@ -154,6 +157,8 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         times = {"warm_up": _WARM_UP * length, "duration": length}
     else:
         longest = max(_LEAST_LONGEST_S, LONGEST_IOS / task.iops)
+        if task.kind == "saturate" and task.design.family.level.is_pool:
+            longest = min(longest, _LONGEST_POOL_S)
         precision = _SATURATION_PRECISION
         if task.kind == "precise":
             precision = max(LEAST_PRECISION, requirement.precision)
