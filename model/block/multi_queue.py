@@ -10,6 +10,7 @@ block/blk-mq-sched.c (__blk_mq_do_dispatch_sched), lib/sbitmap.c (sbq_calc_wake_
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from mypy_extensions import i64
@@ -17,7 +18,18 @@ from mypy_extensions import i64
 from ..core.device import Device
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import ASYNC, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WRITE, WRITE_THROUGH, Request
+from ..core.request import (
+    ASYNC,
+    FLUSH,
+    READ,
+    RESYNC_ISSUER,
+    RESYNC_THREADS,
+    TRIM,
+    WAITED,
+    WRITE,
+    WRITE_THROUGH,
+    Request,
+)
 from ..core.timed import Timed
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import GIVE_WAY_S, Host
@@ -65,6 +77,7 @@ class BlkMqQueue(RequestQueue):
         "_idle_until",
         "_in_flight",
         "_limited_sync",
+        "_runs_until",
         "_volatile_cache",
         "_waits",
         "_wake_batch",
@@ -126,7 +139,7 @@ class BlkMqQueue(RequestQueue):
         self._waits = TagWaits()
         self._waker = _Waker(self)
         self._waking = False
-        self._gives_way_until = 0.0
+        self._gives_way_until = self._runs_until = 0.0
         if throttle is not None:
             throttle.attach(self._release, tags)
 
@@ -306,11 +319,43 @@ class BlkMqQueue(RequestQueue):
             self._dispatch()
         if self._throttle is not None:
             self._throttle.completed(queued)
-        if self._waits.count and self._freed >= self._wake_batch and not self._waking:
+        if self._waits.count:
+            self._wake_batch_of(now)
+        queued.complete_parts()
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """See :meth:`Device.flush`; a command that takes a tag, but goes past the scheduler."""
+        if not self._volatile_cache:
+            super().flush(done)
+            return
+        request = Request(FLUSH, 0, 0, lambda _: done(), 0, WAITED)
+        if self._free_tags:
+            self._send_flush(request)
+            return
+        if not self._waits.count:
+            self._freed = 0
+        self._waits.add(request, False)
+
+    def _send_flush(self, request: Request) -> None:
+        self._free_tags -= 1
+
+        def flushed() -> None:
+            self._free_tags += 1
+            self._freed += 1
+            self._host.complete_command()
+            if self._waits.count:
+                self._wake_batch_of(self._engine._now)
+            request.complete()
+
+        self.device.flush(flushed)
+
+    def _wake_batch_of(self, now: float) -> None:
+        """Wake sleepers once a batch of tags is free."""
+        if self._freed >= self._wake_batch and not self._waking:
             self._waking = True
             self._gives_way_until = now + GIVE_WAY_S
+            self._runs_until = self._cpu.free_from
             self._engine.insert(now + self._switch_s, self._waker)
-        queued.complete_parts()
 
     def wake(self) -> None:
         """Sleepers take the free tags in order; Linux wakes them when a batch of tags is free, not at each.
@@ -318,13 +363,21 @@ class BlkMqQueue(RequestQueue):
         It runs when the CPU has switched to it: what completes meanwhile, or at the same time, comes first. A kernel
         thread cannot interrupt what runs, so it takes its tag when the CPU is free, and a program may be before it.
         """
-        waits, now, free = self._waits, self._engine._now, self._host.cpu.free_from
-        if free > now and now < self._gives_way_until and waits.first_issuer < 0:
-            self._engine.insert(min(free, self._gives_way_until), self._waker)
-            return
+        waits, now, host = self._waits, self._engine._now, self._host
+        if now < self._gives_way_until:
+            first = waits.first_issuer
+            at = host.looks_again_at(first, now, self._runs_until)
+            if at >= now:
+                self._engine.insert(min(at, self._gives_way_until), self._waker)
+                if first >= 0:
+                    self._gives_way_until = now
+                return
         self._waking = False
         self._freed = 0
         while self._free_tags and (request := waits.next(self._free_write_tags > 0)) is not None:
+            if request.op == FLUSH:
+                self._send_flush(request)
+                continue
             request.mark(TAG, now)
             self._allocate(request)
             self._wake_thread(request.issuer)

@@ -34,14 +34,23 @@ class FairShare:
     ----------
     cpu
         Its cores; with several, raidsim assumes that a program uses the time of the average core.
+
+    Attributes
+    ----------
+    runs_at
+        When the thread runs that has been woken (s), unless a program is before it; negative while it sleeps.
+    busy_until
+        Until when it works inside its submissions (s).
     """
 
-    __slots__ = ("_ahead_s", "_cpu", "_programs_s")
+    __slots__ = ("_ahead_s", "_cpu", "_programs_s", "busy_until", "runs_at")
 
     def __init__(self, cpu: Cpu) -> None:
         self._cpu = cpu
         self._programs_s = 0.0
         self._ahead_s = 0.0
+        self.runs_at = -1.0
+        self.busy_until = 0.0
 
     def ran(self, seconds: float) -> None:
         """The thread has used `seconds` of CPU time; negative for time that a program has used inside the kernel."""
@@ -58,3 +67,9 @@ class FairShare:
     def gives_way(self) -> bool:
         """Whether a program that is woken preempts the thread."""
         return self._ahead_s > WAKEUP_GRANULARITY_S
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether a program that is woken at the same time as the thread runs first."""
+        self.ran(0.0)
+        return self._ahead_s > 0.0

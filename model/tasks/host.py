@@ -15,6 +15,7 @@ from ..core.engine import Engine
 from ..core.request import Request
 from ..waits.causes import CPU
 from .cpu import Cpu
+from .fair_share import FairShare
 from .prices import FREE, NotedPrices, Prices
 from .task_plug import PlugLimits, TaskPlug
 from .writer_turns import WriterTurns
@@ -114,6 +115,8 @@ class Host:
     computing
         The threads for which a driver works inside their submission, by the stream they issue, and until when (s) that
         is known to last (:mod:`raidsim.model.block.in_submission`). I/Os that complete meanwhile wake no thread.
+    shares
+        The threads that the scheduler compares with programs for the tags of queues, by the stream they issue.
     shrinkers
         What gives back the memory that caches of the kernel have grown by, when caches are dropped.
     writer_turns
@@ -136,6 +139,7 @@ class Host:
         "plug",
         "plug_limits",
         "prices",
+        "shares",
         "shrinkers",
         "sleepers",
         "stalled_issuer",
@@ -163,6 +167,7 @@ class Host:
         self.passing_s: dict[int, float] = {}
         self.copied_bytes: dict[int, int] = {}
         self.computing: dict[int, float] = {}
+        self.shares: dict[int, FairShare] = {}
         self.shrinkers: list[Callable[[], None]] = []
         self.writer_turns = WriterTurns(cpu.cores)
         self.stalled_issuer = 0
@@ -171,6 +176,30 @@ class Host:
     def stalled_s(self, issuer: int, now: float) -> float:
         """For how long (s) from `now` on the thread of this stream spins for locks that it needs to submit."""
         return self.stalled_until - now if self.stalled_issuer == issuer and self.stalled_until > now else 0.0
+
+    def looks_again_at(self, issuer: int, now: float, runs_until: float) -> float:
+        """When the sleeper of a stream that is woken now looks for a tag again (s), since another one runs before it.
+
+        Negative if none does. `runs_until` is when the program has used the CPU that ran when the tag was freed.
+        """
+        if issuer >= 0:
+            for share in self.shares.values():
+                if share.runs_at >= now and not share.is_ahead:
+                    return share.runs_at
+            return -1.0
+        share_of = self.shares.get(issuer)
+        free = self.cpu.free_from if share_of is None or share_of.is_ahead else runs_until
+        return free if free > now else -1.0
+
+    def works(self, seconds: float, issuer: int, now: float) -> None:
+        """Count CPU time (s) inside a submission for the thread that submits."""
+        if issuer in self.shares:
+            share = self.shares[issuer]
+            share.ran(seconds)
+            share.busy_until = max(now, share.busy_until) + seconds
+        elif issuer >= 0:
+            for share in self.shares.values():
+                share.ran(-seconds)
 
     def pays_for_commands(self, issuer: int) -> None:
         """Have the kernel thread of a stream pay for its commands, if an array has one.

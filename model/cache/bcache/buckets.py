@@ -2,9 +2,11 @@
 
 Data are appended to an open bucket. A bucket is used again as a whole: its generation is raised, and all keys that
 point to the old one are stale. Buckets without dirty data are taken again, the one that was used least recently first.
+Which these are the garbage collection says, after each sixteenth of the cache that is written, or when none is left.
 Before new ones are handed out, the generations of all buckets are written (prio_write), then the journal.
 Source: Linux 6.1, drivers/md/bcache/alloc.c (bch_alloc_sectors, bch_allocator_thread, invalidate_buckets_lru,
-bch_prio_write), super.c (cache_alloc).
+bch_bucket_alloc), super.c (cache_alloc, bch_prio_write), btree.c (bch_btree_gc_finish, bch_update_bucket_in_use),
+btree.h (set_gc_sectors).
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from typing import Final
 
 from ..levels import NONE
 
+_GC_SHARE: Final = 16
+"""The garbage is collected after this fraction of the cache has been written."""
 _GENERATIONS: Final = 1 << 20
 _BUCKET_DISK: Final = 3
 """Bytes of a bucket's priority and generation on the medium."""
@@ -34,6 +38,8 @@ class Buckets:
 
     Attributes
     ----------
+    available
+        Buckets without dirty data at the last garbage collection, less those taken since.
     batch
         Buckets that are made ready at a time.
     prio_buckets
@@ -48,14 +54,17 @@ class Buckets:
         "_blocks",
         "_dirty_in",
         "_fresh",
+        "_gc_left",
         "_generation",
         "_left",
         "_left_pieces",
+        "_marked",
         "_open",
         "_piece",
         "_pieces",
         "_place",
         "_used",
+        "available",
         "batch",
         "count",
         "dirty",
@@ -68,6 +77,10 @@ class Buckets:
         self._blocks = blocks
         self._generation = [0] * count
         self._dirty_in = [0] * count
+        # Buckets that are taken for dirty until the next garbage collection.
+        self._marked = bytearray(count)
+        self._gc_left = count * blocks // _GC_SHARE
+        self.available = count
         self._place: dict[int, int] = {}
         self.dirty: dict[int, None] = {}
         # Buckets that are or were full, the least recently used first.
@@ -118,7 +131,10 @@ class Buckets:
             bucket = self._fresh
             self._fresh += 1
         else:
-            bucket = next((each for each in self._used if not self._dirty_in[each]), NONE)
+            bucket = self._least_used()
+            if bucket == NONE:
+                self.collect_garbage()
+                bucket = self._least_used()
             if bucket == NONE:
                 return False
             del self._used[bucket]
@@ -126,12 +142,25 @@ class Buckets:
         self._open = bucket
         self._left = self._blocks
         self.ready -= 1
+        self.available = max(0, self.available - 1)
         return True
+
+    def _least_used(self) -> int:
+        return next((each for each in self._used if not self._marked[each]), NONE)
+
+    def collect_garbage(self) -> None:
+        """See which buckets hold dirty data."""
+        self._gc_left = self.count * self._blocks // _GC_SHARE
+        self._marked = bytearray(number > 0 for number in self._dirty_in)
+        self.available = self._marked.count(0)
 
     def append(self, blocks: int) -> int:
         """Take blocks of the open bucket; where they begin."""
         place = self._open * self._blocks + self._blocks - self._left
         self._left -= blocks
+        self._gc_left -= blocks
+        if self._gc_left < 0:
+            self.collect_garbage()
         return place
 
     def insert(self, block: int, place: int, dirty: bool) -> None:
@@ -142,6 +171,7 @@ class Buckets:
         if dirty:
             self.dirty[block] = None
             self._dirty_in[bucket] += 1
+            self._marked[bucket] = 1
 
     def forget(self, block: int) -> None:
         """A block is not cached any more."""
@@ -169,6 +199,12 @@ class Buckets:
             place = self.append(blocks)
             self._pieces[piece] = place * _GENERATIONS + self._generation[place // self._blocks]
         self.ready = self.batch
+        self.collect_garbage()
+
+    @property
+    def in_use(self) -> float:
+        """Share of the buckets that are not available (0 to 1)."""
+        return 1.0 - self.available / self.count
 
     @property
     def used_share(self) -> float:

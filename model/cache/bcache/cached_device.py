@@ -3,7 +3,7 @@
 An I/O is cut at what is cached. Hits are read from the cache, all at once; of an I/O the first miss is read for the
 cache as well, the others from the origin alone. In writeback a write is complete when its data are in the cache and its
 key in memory; a flush writes the journal. A write that passes the cache by takes its keys out of it. Long streams pass
-by (:mod:`.bypass`), and everything that is not a read once 95 % of the cache is dirty.
+by (:mod:`.bypass`), and everything once 95 % of the buckets hold dirty data.
 Source: Linux 6.1, drivers/md/bcache/request.c (cached_dev_read, cached_dev_cache_miss, cached_dev_write,
 bch_data_insert, should_writeback), super.c (BDEV_DATA_START_DEFAULT).
 """
@@ -34,8 +34,12 @@ DATA_OFFSET: Final = 8192
 """Bytes in front of the data on the origin: bcache's superblock."""
 SUPERBLOCK: Final = 4096
 """Where that is, and its bytes."""
-_MOST_DIRTY: Final = 0.7
-"""Share of the cache that may be dirty before writes without a flush go to both devices (CUTOFF_WRITEBACK_SYNC)."""
+_MOST_SYNC: Final = 0.7
+_MOST_ASYNC: Final = 0.4
+"""Share of the buckets that may be in use before writes go to both devices: those that somebody waits for, and others
+(CUTOFF_WRITEBACK_SYNC, CUTOFF_WRITEBACK)."""
+_MOST_USED: Final = 0.95
+"""The same before all I/O passes the cache by (CUTOFF_CACHE_ADD)."""
 _LOOK_BIOS: Final = 0.5
 """CPU time of looking at a bucket for the least used ones, in that of passing on a bio: 780 us for 756 buckets, where a
 bio takes 1.9 us (validation/truth/caches)."""
@@ -148,7 +152,7 @@ class Bcache(CacheDevice):
         settings = self._settings
         passes = settings.mode == "none" or (op != READ and settings.mode == "writearound")
         passes = self.bypass.passes(request.issuer, request.offset, request.size, now) or passes
-        passes = passes or bool((request.offset | request.size) % self._block)
+        passes = passes or bool((request.offset | request.size) % self._block) or self.buckets.in_use > _MOST_USED
         if op == READ:
             self._map_read(request, passes)
         else:
@@ -209,7 +213,8 @@ class Bcache(CacheDevice):
         for number in range(first, last):
             self._count_access(WRITE, buckets.find(number) != NONE)
             self._coming.pop(number, None)
-        back = settings.mode == "writeback" and not passes and self._dirty_share() <= _MOST_DIRTY
+        most = _MOST_ASYNC if request.sync == ASYNC else _MOST_SYNC
+        back = settings.mode == "writeback" and not passes and buckets.in_use <= most
         if passes and self.writeback.overlaps(first, last):
             passes, back = False, settings.mode == "writeback"
         # The journal of a write that has to last goes out with data that pass by, else behind them.
@@ -246,9 +251,6 @@ class Bcache(CacheDevice):
 
             self._below(ORIGIN, Request(WRITE, at, request.size, both, issuer, sync, trail=trail))
             self._insert(first, last - first, False, issuer, cached)
-
-    def _dirty_share(self) -> float:
-        return len(self.buckets.dirty) * self._block / (self.buckets.count * self._settings.bucket_bytes)
 
     # Into the cache.
 

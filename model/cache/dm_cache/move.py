@@ -32,5 +32,5 @@ class Move:
         self.work = work
         self.overwrite = overwrite
         self.blocks_reads = blocks_reads
-        self.quiet: Callable[[], None] | None = None
+        self.quiet: Callable[[], object] | None = None
         self.waiting: deque[Request] = deque()

@@ -18,6 +18,8 @@ PROMOTE: Final = 0
 DEMOTE: Final = 1
 WRITE_BACK: Final = 2
 
+_HZ: Final = 250
+"""Jiffies a second, in which the policy measures its periods: each may last a jiffy longer."""
 HOTSPOT_PERIOD_S: Final = 1.0
 CACHE_PERIOD_S: Final = 60.0
 WRITEBACK_PERIOD_S: Final = 10.0
@@ -170,8 +172,8 @@ class Smq:
         self._hotspot_period = self._cache_period = 1
         self._hit_in = [0] * places
         self._hotspot_hit_in = [0] * hotspots
-        self._next_hotspot = self._next_cache = now
-        self._next_writeback = now + WRITEBACK_PERIOD_S
+        self._next_hotspot = self._next_cache = int(now * _HZ)
+        self._next_writeback = int((now + WRITEBACK_PERIOD_S) * _HZ)
 
     @property
     def dirty_blocks(self) -> int:
@@ -337,8 +339,9 @@ class Smq:
 
     def tick(self, now: float) -> None:
         """End a period in which an access counts once: with an I/O, and every second of the kernel's worker."""
-        if now > self._next_writeback:
-            self._next_writeback = now + WRITEBACK_PERIOD_S
+        jiffies = int(now * _HZ)
+        if jiffies > self._next_writeback:
+            self._next_writeback = jiffies + int(WRITEBACK_PERIOD_S * _HZ)
             self._younger = 1 - self._younger
             for level in range(LEVELS):
                 sentinel = self.places + self._younger * LEVELS + level
@@ -347,14 +350,14 @@ class Smq:
         self._hotspot_period += 1
         share = self._of_hotspots.share
         self._promote_level = LEVELS - (LEVELS // 4 if share < _POOR else LEVELS // 2 if share < _FAIR else LEVELS)
-        if now > self._next_hotspot:
+        if jiffies > self._next_hotspot:
             self._jump = 4 if share < _POOR else 2 if share < _FAIR else 1
             self._hotspot_queue.redistribute()
             self._of_hotspots = _Statistics()
-            self._next_hotspot = now + HOTSPOT_PERIOD_S
-        if now > self._next_cache:
+            self._next_hotspot = jiffies + int(HOTSPOT_PERIOD_S * _HZ)
+        if jiffies > self._next_cache:
             self._cache_period += 1
             self._dirty.redistribute()
             self._clean.redistribute()
             self._of_cache = _Statistics()
-            self._next_cache = now + CACHE_PERIOD_S
+            self._next_cache = jiffies + int(CACHE_PERIOD_S * _HZ)

@@ -15,7 +15,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ...block.kernel_thread import compute
 from ...core.device import Device, flush_all
 from ...core.engine import Engine
 from ...core.join import Parts
@@ -224,7 +223,7 @@ class DmCache(CacheDevice):
             move = self._moves.get(block)
             if move is not None and move.quiet is not None:
                 quiet, move.quiet = move.quiet, None
-                compute(self.host, self.prices.switch_s, quiet)
+                self._copier.work(quiet)
         if request is self._ticking:
             self._ticking = None
             self.policy.tick(self._engine._now)
@@ -239,7 +238,7 @@ class DmCache(CacheDevice):
             self._under_way += 1
         self._when_quiet(work.block, move, lambda: self._move(work, move))
 
-    def _when_quiet(self, block: int, move: Move, then: Callable[[], None]) -> None:
+    def _when_quiet(self, block: int, move: Move, then: Callable[[], object]) -> None:
         if block in self._shared:
             move.quiet = then
         else:
@@ -262,7 +261,7 @@ class DmCache(CacheDevice):
             self._lock(work, move)
 
     def _moved(self, work: Work, move: Move) -> None:
-        compute(self.host, self.prices.switch_s, lambda: self._lock(work, move))
+        self._copier.work(lambda: self._lock(work, move))
 
     def _lock(self, work: Work, move: Move) -> None:
         """Keep reads out as well, and change the mapping when none is under way."""
@@ -321,14 +320,14 @@ class DmCache(CacheDevice):
             self.commits.after(lambda: self._release(block, move))
             self._pass_on(ORIGIN, request, request.offset, block)
 
-        self._when_quiet(block, move, lambda: compute(self.host, self.prices.switch_s, drop))
+        self._when_quiet(block, move, lambda: self._copier.work(drop))
 
     # The worker.
 
     def _wake(self) -> None:
         if not self._working:
             self._working = True
-            compute(self.host, self.prices.switch_s, self._check_moves)
+            self._copier.work(self._check_moves)
 
     def _check_moves(self) -> None:
         self._working = False
@@ -374,4 +373,4 @@ class DmCache(CacheDevice):
         def committed() -> None:
             flush_all(self._members, done)
 
-        compute(self.host, self.prices.switch_s, lambda: self.commits.after(committed))
+        self._copier.work(lambda: self.commits.after(committed))

@@ -16,7 +16,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ...block.kernel_thread import compute
 from ...core.device import Device
 from ...core.engine import Engine
 from ...core.join import Parts
@@ -276,7 +275,7 @@ class Writecache(CacheDevice):
             self._leaves_origin()
             done()
 
-        compute(self.host, self.prices.switch_s, lambda: self.lock.take(lambda: self._commit(committed)))
+        self._copier.work(lambda: self.lock.take(lambda: self._commit(committed)))
 
     def _autocommit_due(self, _: Any) -> None:
         self._autocommit = None
@@ -305,7 +304,7 @@ class Writecache(CacheDevice):
         entries = self.entries
         if not self._writeback and entries.free + entries.busy <= self._high:
             self._writeback = True
-            compute(self.host, self.prices.switch_s, self._look)
+            self._copier.work(self._look)
 
     def _look(self, _: Any = None) -> None:
         """Wait until the copies of the last pass are over and the origin is idle, then take the lock."""
@@ -357,10 +356,10 @@ class Writecache(CacheDevice):
             self._copied.append((place, count))
             self._copies -= 1
             if not self._copies and self._writeback:
-                compute(self.host, self.prices.switch_s, self._look)
+                self._copier.work(self._look)
             if not self._ends:
                 self._ends = True
-                compute(self.host, self.prices.switch_s, self._end_copies)
+                self._copier.work(self._end_copies)
 
         return over
 

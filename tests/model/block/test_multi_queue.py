@@ -220,6 +220,19 @@ def test_with_enough_tags_nobody_sleeps() -> None:
     assert striped_rate(32) == pytest.approx(16_000, rel=0.01)
 
 
+@pytest.mark.parametrize(("volatile", "flushed_s"), [(True, 1e-3), (False, 0.0)])
+def test_a_flush_waits_for_a_tag(volatile: bool, flushed_s: float) -> None:
+    """Protects flushes from passing a device whose only tag is taken. Counter-test: where there is no volatile cache a
+    flush is none, and waits for nothing.
+    """
+    rig = Rig(depth=1, volatile_cache=volatile)
+    flushed: list[float] = []
+    rig.submit(READ, 0)
+    rig.queue.flush(lambda: flushed.append(rig.engine.now))
+    rig.engine.run(until=1.0)
+    assert flushed == [pytest.approx(flushed_s)]
+
+
 def test_nonsense_is_refused() -> None:
     """A queue without tags."""
     with pytest.raises(ModelError, match="depth 0"):

@@ -44,13 +44,15 @@ class Laboratory:
         self.fast = NotedDevice(self.engine, "fast", cache, FAST_S, self.log)
         self.metadata = NotedDevice(self.engine, "metadata", 16 * MIB, FAST_S, self.log)
 
-    def run(self, device: Device, op: int, offsets: Iterable[int], size: int = 4 * KIB) -> list[float]:
+    def run(
+        self, device: Device, op: int, offsets: Iterable[int], size: int = 4 * KIB, sync: int = DIRECT
+    ) -> list[float]:
         """One I/O after another; their response times (s)."""
         times = []
         for offset in offsets:
             over: list[Request] = []
             began = self.engine.now
-            device.submit(Request(op, offset, size, over.append, 1, WAITED if op == READ else DIRECT))
+            device.submit(Request(op, offset, size, over.append, 1, WAITED if op == READ else sync))
             while not over:
                 self.engine.step()
             times.append(self.engine.now - began)

@@ -22,17 +22,15 @@ from ....model.cache.dm_cache.target import DmCache
 from ....model.cache.writecache.target import Writecache
 from ....model.core.request import FLUSH, READ
 from ..base import KindResult, NotSupported, Progress, TruthFile
+from .compared import FEW, REQUESTS, accesses, counted, counters, off
+from .jobs import check_jobs
 from .laboratory import Laboratory
 from .member import SECTOR, Noted
 from .setup import build_of
 
 TIMES = 0.2
-REQUESTS = 0.05
-FEW = 3
-"""How far numbers of requests and promotions may be off besides, and I/Os may be hits or not."""
 SAME = 0.99
 """Share of dm-writecache's requests that have to be the recorded ones."""
-POINTS = 0.03
 RARE = 10.0
 """A mean that is more than this times the median is that of a few I/Os, and not compared."""
 _KIB = 1024
@@ -49,7 +47,8 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
             try:
                 played = [(phase, got) for phase, got in phases.items() if "op" in got and got.get("rc") == 0]
                 if not played:
-                    raise NotSupported(name, "jobs of fio", "expected: phases that say what they read or wrote")
+                    check_jobs(name, content, variant, result, progress)
+                    continue
                 laboratory = Laboratory(content, build_of(content, name), name)
                 status, requests = content["status"][variant], requests_of(file.path, variant)
             except NotSupported as error:
@@ -77,21 +76,13 @@ def requests_of(path: Path, variant: str) -> Mapping[str, Any]:
     return found
 
 
-def counters(status: str) -> list[int]:
-    """Read hits, read misses, write hits, write misses and promotions of a line of dm-cache's status; else none."""
-    words = status.split()
-    if len(words) < 13 or words[2] != "cache":
-        return []
-    return [int(word) for word in (*words[7:11], words[12])]
-
-
 def difference(laboratory: Laboratory, got: Mapping[str, Any], changed: Sequence[int], requests: Any) -> Iterator[str]:
     """What differs in a phase, figure by figure."""
     device = laboratory.device
-    first, ours = len(laboratory.noted), _counted(device)
+    first, ours = len(laboratory.noted), counted(device)
     times = laboratory.play(got["op"])
     noted = laboratory.noted[first:]
-    now = [after - before for after, before in zip(_counted(device), ours, strict=True)]
+    now = [after - before for after, before in zip(counted(device), ours, strict=True)]
     if isinstance(device, DmCache):
         laboratory.commit(device)
     if isinstance(device, Writecache) and requests is not None:
@@ -99,28 +90,11 @@ def difference(laboratory: Laboratory, got: Mapping[str, Any], changed: Sequence
     else:
         yield from _counts(got["members"], noted)
     if changed:
-        yield from _accesses(changed, now)
+        yield from accesses(changed, now)
     if times:
         if got["mean_us"] < RARE * got["p50"]:
-            yield from _times("mean", float(got["mean_us"]), 1e6 * fmean(times))
-        yield from _times("median", float(got["p50"]), 1e6 * median(times))
-
-
-def _counted(device: Any) -> list[int]:
-    counts = [device.read_hits, device.read_misses, device.write_hits, device.write_misses]
-    return [*counts, device.promotions] if isinstance(device, DmCache) else counts
-
-
-def _accesses(recorded: Sequence[int], ours: Sequence[int]) -> Iterator[str]:
-    for what, hits, misses in (("reads", 0, 1), ("writes", 2, 3)):
-        there, here = recorded[hits] + recorded[misses], ours[hits] + ours[misses]
-        if not there or not here:
-            continue
-        share, found = recorded[hits] / there, ours[hits] / here
-        if abs(share - found) > max(POINTS, FEW / there):
-            yield f"hits of {what}: {share:.1%} recorded, {found:.1%} from the model"
-    if abs(recorded[4] - ours[4]) > max(FEW, REQUESTS * recorded[4]):
-        yield f"promotions: {recorded[4]} recorded, {ours[4]} from the model"
+            yield from filter(None, [off("mean", float(got["mean_us"]), 1e6 * fmean(times), TIMES, " us")])
+        yield from filter(None, [off("median", float(got["p50"]), 1e6 * median(times), TIMES, " us")])
 
 
 def _requests(recorded: Any, noted: Sequence[Noted]) -> Iterator[str]:
@@ -145,8 +119,3 @@ def _counts(recorded: Sequence[Sequence[float]], noted: Sequence[Noted]) -> Iter
             few = FEW * (64 if "KiB" in what else 1)
             if abs(there - here) > max(few, REQUESTS * there):
                 yield f"{what} of the {role}: {there:,.0f} recorded, {here:,.0f} from the model"
-
-
-def _times(what: str, recorded: float, model: float) -> Iterator[str]:
-    if abs(model - recorded) > TIMES * recorded:
-        yield f"{what}: {recorded:,.0f} us recorded, {model:,.0f} from the model ({model / recorded - 1:+.0%})"

@@ -14,10 +14,11 @@ from ....model.block.multi_queue import BlkMqQueue
 from ....model.core.engine import Engine
 from ....model.core.fixed_service import FixedServiceDevice, linear_service
 from ....model.core.request import FLUSH, READ, Request
+from ....model.schedulers import MqDeadline
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
 from ..base import NotSupported
-from ..md.vm_member import LATENCY_S, _Copies
+from ..md.vm_member import LATENCY_S, SCHEDULER_S, _Copies
 
 MIB = 1 << 20
 SECTOR = 512
@@ -52,6 +53,7 @@ class MemberWords(NamedTuple):
     tags: int
     max_request_bytes: int
     volatile: bool
+    scheduler: bool
 
 
 class NotedMember(FixedServiceDevice):
@@ -59,8 +61,8 @@ class NotedMember(FixedServiceDevice):
 
     Parameters
     ----------
-    engine, cpu
-        The clock, and what copies.
+    engine, host, copies
+        The clock, whose threads copy, and when.
     number
         Which it is.
     words
@@ -69,10 +71,14 @@ class NotedMember(FixedServiceDevice):
         Where the requests are noted.
     """
 
-    __slots__ = ("_alone_s", "_copies", "_fresh", "_noted", "_number", "_stored", "_volatile")
+    __slots__ = ("_alone_s", "_copies", "_fresh", "_host", "_noted", "_number", "_stored", "_volatile")
 
-    def __init__(self, engine: Engine, copies: _Copies, number: int, words: MemberWords, noted: list[Noted]) -> None:
-        self._alone_s = linear_service(words.service_s + LATENCY_S + REQUEST_S)
+    def __init__(
+        self, engine: Engine, host: Host, copies: _Copies, number: int, words: MemberWords, noted: list[Noted]
+    ) -> None:
+        self._host = host
+        scheduler_s = SCHEDULER_S if words.scheduler else 0.0
+        self._alone_s = linear_service(words.service_s + LATENCY_S + REQUEST_S + scheduler_s)
         self._copies = copies
         self._number = number
         self._noted = noted
@@ -82,8 +88,10 @@ class NotedMember(FixedServiceDevice):
         super().__init__(engine, f"nullb{number}", words.capacity, self._request_s, words.tags)
 
     def _request_s(self, size: int, op: int) -> float:
-        copy_s = size * READ_BYTE_S if op == READ else size * WRITE_BYTE_S + self._fresh * NEW_PAGE_S
-        return self._copies.copy_s(copy_s) + self._alone_s(size, op)
+        return self._copies.copy_s(self._copy_s(size, op)) + self._alone_s(size, op)
+
+    def _copy_s(self, size: int, op: int) -> float:
+        return size * READ_BYTE_S if op == READ else size * WRITE_BYTE_S + self._fresh * NEW_PAGE_S
 
     def submit(self, request: Request) -> None:
         """Note and serve a request."""
@@ -93,6 +101,7 @@ class NotedMember(FixedServiceDevice):
             first, last = request.offset // PAGE, -(-(request.offset + request.size) // PAGE)
             self._fresh = self._stored.count(0, first, last)
             self._stored[first:last] = b"\1" * (last - first)
+        self._host.works(REQUEST_S + self._copy_s(request.size, request.op), request.issuer, self._engine.now)
         super().submit(request)
 
     def flush(self, done: Callable[[], None]) -> None:
@@ -108,6 +117,7 @@ class NotedMember(FixedServiceDevice):
 def member_words(devices: str, place: str) -> list[MemberWords]:
     """The devices that a recording describes, in their order."""
     found = []
+    scheduler = "no scheduler" not in devices
     same_rest, same_size = "", 0
     for part in devices.split(";"):
         part = part.strip()
@@ -127,7 +137,12 @@ def member_words(devices: str, place: str) -> list[MemberWords]:
         tags = 1 if "one at a time" in rest else int(once[1]) if once else 32
         found.append(
             MemberWords(
-                (size or 512) * MIB, service_s, tags, int(most[1]) * 1024 if most else 512 * 1024, "volatile" in rest
+                (size or 512) * MIB,
+                service_s,
+                tags,
+                int(most[1]) * 1024 if most else 512 * 1024,
+                "volatile" in rest,
+                scheduler,
             )
         )
     if len(found) < 2:
@@ -142,11 +157,12 @@ def queues(engine: Engine, host: Host, cpu: Cpu, words: list[MemberWords], noted
         BlkMqQueue(
             engine,
             host,
-            NotedMember(engine, copies, number, each, noted),
+            NotedMember(engine, host, copies, number, each, noted),
             depth=each.tags,
-            scheduler=None,
+            scheduler=MqDeadline(each.max_request_bytes) if each.scheduler else None,
             max_request_bytes=each.max_request_bytes,
-            requests=1,
+            requests=2 * each.tags,
+            write_requests=max(1, 2 * each.tags * 3 // 4) if each.scheduler else None,
             volatile_cache=each.volatile,
         )
         for number, each in enumerate(words)

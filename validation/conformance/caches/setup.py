@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
@@ -36,6 +37,25 @@ def build_of(content: Mapping[str, Any], place: str) -> Build:
     if len(words) > 2 and words[2] == "writecache":
         return _writecache(words[3:], place)
     raise NotSupported(place, f"table {content['tables']!r}"[:90], "expected: one of cache, writecache or bcache")
+
+
+def build_of_jobs(content: Mapping[str, Any], variant: str, place: str) -> Build:
+    """What makes the cached device of recorded jobs: the description says it in words, and the variant the mode.
+
+    Raises
+    ------
+    NotSupported
+        If it is set up as the model has it not.
+    """
+    tables = str(content["tables"])
+    kind, _, mode = variant.rpartition("_")
+    if kind == "bcache":
+        settings = "\n".join(json.loads(tables[tables.index("{") :])[variant])
+        return _bcache(settings, tables, place)
+    blocks = re.search(r"dm-cache: (\d+) KiB blocks, smq", tables)
+    if kind != "cache" or blocks is None:
+        raise NotSupported(place, f"{variant}, {tables!r}"[:90], "expected: dm-cache with smq, or bcache")
+    return _dm_cache(f"- - - {int(blocks[1]) * 2} 1 {mode} smq 0".split(), place)
 
 
 def _dm_cache(words: Sequence[str], place: str) -> Build:

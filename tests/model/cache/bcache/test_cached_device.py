@@ -8,6 +8,7 @@ from raidsim.model.cache.bcache.buckets import Buckets
 from raidsim.model.cache.bcache.bypass import Bypass, Congestion
 from raidsim.model.cache.bcache.cached_device import DATA_OFFSET, Bcache
 from raidsim.model.cache.settings import BcacheMode, BcacheSettings
+from raidsim.model.core.request import ASYNC, DIRECT
 
 from ..laboratory import FAST_S, KIB, MIB, READ, SLOW_S, WRITE, Laboratory
 
@@ -120,6 +121,33 @@ def test_a_bucket_with_dirty_blocks_is_kept() -> None:
     assert not buckets.take_bucket()
     buckets.clean(7)
     assert buckets.take_bucket()
+
+
+def test_buckets_in_use_are_counted_by_the_garbage_collection() -> None:
+    """Protects the cutoff of writeback: a bucket with a single dirty block is in use, and a clean one is not any more
+    once the garbage has been collected.
+    """
+    buckets = Buckets(100, 2, BLOCK)
+    for block in range(10):
+        buckets.take_bucket()
+        buckets.insert(block, buckets.append(1), block < 3)
+    assert buckets.in_use == pytest.approx(0.1)
+    buckets.collect_garbage()
+    assert buckets.in_use == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize(
+    ("in_use", "sync", "seconds"),
+    [(0.35, ASYNC, FAST_S), (0.45, ASYNC, SLOW_S), (0.45, DIRECT, FAST_S), (0.75, DIRECT, SLOW_S)],
+)
+def test_writes_go_to_both_devices_once_too_many_buckets_are_dirty(in_use: float, sync: int, seconds: float) -> None:
+    """Protects the two cutoffs: write-back of the page cache stops at 40 % of the buckets, direct writes at 70 %."""
+    laboratory = Laboratory()
+    device = cached(laboratory, "writeback")
+    laboratory.run(device, WRITE, [0])
+    laboratory.rest(2 * SLOW_S)  # the origin's superblock says that there is dirty data
+    device.buckets.available = round((1.0 - in_use) * device.buckets.count)
+    assert laboratory.run(device, WRITE, [BLOCK * 50], sync=sync) == [pytest.approx(seconds, rel=0.1)]
 
 
 def test_a_thread_of_streams_passes_by_for_a_while() -> None:
