@@ -7,6 +7,7 @@ there; without one the file is laid out in one piece on the target.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from posixpath import normpath
 from typing import Any
 
@@ -115,11 +116,28 @@ class FileNames:
         """What files without a file system are laid out on."""
         return target_of(self._scenario, self._target)
 
-    def is_file_of_pool(self, name: str, place: str) -> bool:
-        """Whether a name means a file of a pool of ZFS, or is laid out on one."""
-        pool, _, dataset = self.holder(name, place).partition("/")
-        found = self._scenario.pools.get(pool)
-        return found is not None and dataset in found.datasets and found.datasets[dataset].file is not None
+    def past_the_page_cache(self, plan: Plan) -> Plan:
+        """Calls on files of ZFS, which the ARC holds and no page cache, take the way of direct I/O to them.
+
+        Raises
+        ------
+        InputError
+            If the job asks for O_DIRECT, which OpenZFS 2.3 serves past the ARC unless the dataset's property says no.
+        """
+        timing, place = plan.timing, f"job {plan.name}, filename"
+        if timing.kind == "null":
+            return plan
+        datasets = pool_devices(self._scenario.pools)
+        known = {file.name: datasets.get(self.holder(file.name, place)) for file in plan.job.files}
+        found = {name: each[1] for name, each in known.items() if each is not None and each[1].file is not None}
+        for name, dataset in found.items():
+            if timing.direct and dataset.direct != "disabled":
+                said = f"direct=1 on {name}, a file of ZFS, past whose ARC it goes"
+                allowed = "expected: a volume, or direct: disabled of its dataset"
+                raise InputError(f"job {plan.name}, direct", said, allowed)
+        if timing.kind != "sync" or timing.direct or not known or len(found) < len(known):
+            return plan
+        return replace(plan, timing=replace(timing, direct=True))
 
     def holder(self, name: str, place: str) -> str:
         """The device that a name means, or that its file is on."""
@@ -189,21 +207,12 @@ class FilePlaces:
             place = f"job {plan.name}, filename"
             device = self._names.device(file.name, place)
             if plan.timing.direct or plan.timing.kind == "null":
-                self._check_past_arc(plan, file.name, device)
                 found[file.name] = self._direct_file(file.name, device, plan.timing.sync_writes == "dsync")
             else:
                 found[file.name] = self._cached_file(plan, file.name, device)
             if plan.job.trims and plan.timing.kind != "null":
                 self._check_trims(found[file.name], plan)
         return found
-
-    def _check_past_arc(self, plan: Plan, name: str, device: str | None) -> None:
-        """Refuse O_DIRECT on a file of a pool, which OpenZFS 2.3 serves past the ARC unless its property says no."""
-        known = pool_devices(self._scenario.pools).get(device or self._on.get(name, ""))
-        if known is not None and known[1].file is not None and known[1].direct != "disabled" and plan.timing.direct:
-            found = f"direct=1 on {name}, a file of ZFS, past whose ARC it goes"
-            allowed = "expected: a volume, or direct: disabled of its dataset"
-            raise InputError(f"job {plan.name}, direct", found, allowed)
 
     def direct_on(self, plan: Plan, device: str) -> bool:
         """Whether a thread sends direct I/O to a device, by its name."""

@@ -260,7 +260,7 @@ def run_fio(
     fixed = names.sizes(_named(sections))
     sector = max(each.spec().logical_sector for each in scenario.machine.drives.values())
     planned = plans(sections, {**options.files, **fixed}, fixed, sector)
-    threads = [_past_the_page_cache(_with_ramp_of(plan, options.most_s), names) for plan in planned]
+    threads = [names.past_the_page_cache(_with_ramp_of(plan, options.most_s)) for plan in planned]
     known, states = with_states(scenario, _writers(planned, names))
     machine = BuiltMachine(known.model_copy(update={"workload": IdleSpec(kind="idle")}), observer=observer)
     run = FioMachineRun(machine, threads, names, options)
@@ -293,16 +293,6 @@ def run_fio(
             *states,
         ),
     )
-
-
-def _past_the_page_cache(plan: Plan, names: FileNames) -> Plan:
-    """Calls on files of ZFS, which the ARC holds and no page cache, take the way of direct I/O to them."""
-    timing = plan.timing
-    if timing.kind != "sync" or timing.direct or not plan.job.files:
-        return plan
-    if not all(names.is_file_of_pool(file.name, f"job {plan.name}, filename") for file in plan.job.files):
-        return plan
-    return replace(plan, timing=replace(timing, direct=True))
 
 
 def _writers(planned: Sequence[Plan], names: FileNames) -> Iterator[Writer]:
