@@ -50,13 +50,15 @@ _ELSEWHERE: dict[str, KeyPath] = {
     "cores": ("machine", "cpu", "cores"),
     "cpu": ("machine", "cpu"),
 }
+_USES = ("on", "targets", "loads")
+"""Keys of workloads and file systems that name devices, or hold what names them."""
 STATES = {"whole": (None, None), "degraded": (1, None), "rebuilding": (1, 1)}
 _RESHAPING, _OLD = "reshaping", {"from": "old"}
 """A state with particulars, and what they are called otherwise."""
 _SHAPE = ("algorithm", "copies", "groups", "outer_chunk")
 """What belongs to one level and is left behind when `layout` chooses another."""
 
-ALIASES = tuple(sorted((*_OF_ARRAY, *_OF_WORKLOAD, *_ELSEWHERE, "layout", "disks", "drive", "state")))
+ALIASES = tuple(sorted((*_OF_ARRAY, *_OF_WORKLOAD, *_ELSEWHERE, "layout", "disks", "drive", "state", "cache")))
 """All of them."""
 
 
@@ -75,6 +77,8 @@ def resolved(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> lis
         return [(_ELSEWHERE[alias], value)]
     if alias in ("disks", "drive"):
         return _drives(data, alias, value, place)
+    if alias == "cache":
+        return _cache(data, value, place)
     pool = only_pool(data)
     if pool is not None and alias in ("layout", "failed", "rebuilding", "state"):
         return _of_pool(data, pool, alias, value, place)
@@ -152,6 +156,34 @@ def _only_array(data: Mapping[Any, Any], alias: str, place: str) -> str:
         key = "level" if alias in ("layout", "state") else alias
         raise InputError(place, f"there are several arrays: {names}", f"expected: arrays.NAME.{key}")
     return str(next(iter(arrays), ONLY_ARRAY))
+
+
+def _cache(data: Mapping[Any, Any], value: Any, place: str) -> list[tuple[KeyPath, Any]]:
+    """Another size of the only cache; or none, and what was on it is on the device that it caches."""
+    caches = data.get("caches") or {}
+    if not isinstance(caches, Mapping) or len(caches) != 1:
+        found = f"there are several caches: {', '.join(map(str, caches))}" if caches else "there is no cache"
+        raise InputError(place, found, "expected: a scenario with one cache, or caches.NAME.size")
+    name, fields = next(iter(caches.items()))
+    if value is not None and value != "none":
+        return [(("caches", name, "size"), value)]
+    below = fields.get("on") if isinstance(fields, Mapping) else None
+    changes: list[tuple[KeyPath, Any]] = [(("caches", name), None)]
+    users: list[tuple[KeyPath, Any]] = [(("workload",), data.get("workload"))]
+    users += [(("file_systems", each), inner) for each, inner in (data.get("file_systems") or {}).items()]
+    for path, user in users:
+        if isinstance(user, Mapping):
+            changes += [((*path, key), _renamed(user[key], name, below)) for key in _USES if key in user]
+    return changes
+
+
+def _renamed(value: Any, name: Any, below: Any) -> Any:
+    """What names devices, with another one instead of `name`: a name, a list of them, or loads that have some."""
+    if isinstance(value, list):
+        return [_renamed(each, name, below) for each in value]
+    if isinstance(value, Mapping):
+        return {key: _renamed(inner, name, below) if key in _USES else inner for key, inner in value.items()}
+    return below if value == name else value
 
 
 def _controller(data: Mapping[Any, Any], array: tuple[str, str], value: Any) -> list[tuple[KeyPath, Any]]:
