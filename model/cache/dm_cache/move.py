@@ -17,7 +17,7 @@ class Move:
     work
         What the policy wants.
     overwrite
-        The write of the whole block that takes the place of the copy; None for a copy.
+        The write of the whole block that takes the place of the copy; None if the block is copied.
     blocks_reads
         Whether reads wait as well.
     quiet

@@ -177,7 +177,7 @@ class Smq:
 
     @property
     def dirty_blocks(self) -> int:
-        """Dirty blocks that nobody writes back yet."""
+        """Dirty blocks that are not being written back."""
         return self._dirty.size
 
     @property

@@ -131,7 +131,7 @@ class WritecacheEntries:
         self.dirty_regions.add((HEADER + place * ENTRY) // REGION)
 
     def commit(self) -> list[int]:
-        """All is committed now; the older copies that are nobody's any more."""
+        """Mark everything as committed; returns the places of older copies that may be freed."""
         stale = []
         for place in self.uncommitted:
             self._committed[place] = 1
@@ -142,7 +142,7 @@ class WritecacheEntries:
         return stale
 
     def oldest(self) -> int:
-        """The oldest place that nobody writes back; NONE if there is none."""
+        """The oldest place that is not being written back; NONE if there is none."""
         return self._ages.peek(1, True)
 
     def waits(self, place: int) -> bool:

@@ -5,7 +5,7 @@ commit: the changed regions of the metadata, then the superblock with the next s
 counter, or a second without a commit brings one; all other I/O waits for it, since it holds the lock. Below the high
 watermark's rest of free blocks the oldest are written back until the low watermark's are free; the metadata of freed
 blocks are written after a flush of the origin. Reads go to the origin but for blocks that are in the cache, each of
-which is a request of its own.
+which is a separate request.
 Source: Linux 6.1, drivers/md/dm-writecache.c (writecache_map_read, writecache_map_write, writecache_flush,
 ssd_commit_flushed, writecache_writeback, writecache_endio_thread).
 """
