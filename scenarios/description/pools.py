@@ -143,7 +143,7 @@ class PoolSpec(Spec):
     fragmentation: Fraction = 0.0
     """Fragmentation of the free space, FRAG of `zpool list`."""
     autotrim: bool = False
-    """If true, drives are told what is freed."""
+    """If true, drives are told of freed space."""
     arc: Literal["warm", "cold"] = "warm"
     """What the ARC holds at the beginning: what the loads leave in it in the long run, or nothing, as after an
     import."""

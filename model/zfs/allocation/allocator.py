@@ -59,7 +59,7 @@ class Allocator:
     fills
         What of each vdev is in use at the beginning.
     gathers
-        If true, what is freed is remembered, to be trimmed.
+        If true, freed space is remembered, to be trimmed.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ class Metaslabs:
     writers
         How many writers have a metaslab of their own: the first, second and third copy of a block, and the intent log.
     gathers
-        If true, what is freed and not used again is remembered, to be trimmed.
+        If true, freed space that is not used again is remembered, to be trimmed.
 
     Attributes
     ----------

@@ -114,7 +114,7 @@ class PoolSettings:
     vectors
         Vector instructions of the cores.
     autotrim
-        If true, what is freed is trimmed (see :class:`..scan.autotrim.AutoTrim`).
+        If true, freed space is trimmed (see :class:`..scan.autotrim.AutoTrim`).
     queue, dirty, prefetch, feed
         Module parameters.
     """

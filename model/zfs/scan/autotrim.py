@@ -1,4 +1,4 @@
-"""Autotrim: what is freed is trimmed a while later, metaslab by metaslab (`autotrim=on`).
+"""Autotrim: freed space is trimmed a while later, metaslab by metaslab (`autotrim=on`).
 
 Each vdev has a thread. A metaslab's turn comes once in zfs_trim_txg_batch transaction groups, so that freed ranges
 grow together, and some are used again before. While a metaslab is trimmed it gives no space; that ends five groups
