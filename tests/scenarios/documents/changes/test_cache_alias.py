@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.core.errors import InputError
+from raidsim.scenarios.description.any_workload import LoadsSpec
 from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.scenarios.documents.document import document_from
 
@@ -15,7 +16,7 @@ caches: {c0: {on: slow, cache: fast, size: 10GiB}}
 LOADS = [
     "workload: {targets: c0}",
     "workload: {targets: [c0]}",
-    "workload: {kind: several, loads: [{targets: c0}, {targets: slow}]}",
+    "workload: {kind: several, loads: [{name: a, targets: c0}, {name: b, targets: slow}]}",
 ]
 
 
@@ -39,6 +40,8 @@ def test_each_of_several_loads_is_moved() -> None:
     """Protects the loads of a list."""
     spec = document_from(CACHED + LOADS[2], sets=["cache=none"]).spec()
     assert not spec.caches
+    assert isinstance(spec.workload, LoadsSpec)
+    assert [list(load.targets) for load in spec.workload.loads] == [["slow"], ["slow"]]
 
 
 def test_a_scenario_without_a_cache_refuses_it() -> None:
