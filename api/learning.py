@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..calibration.learning.described import DescribedMachine
 from ..calibration.learning.loads import BoxLoad, Measured
-from ..calibration.learning.next_job import CANDIDATES, NextJobs, next_jobs
+from ..calibration.learning.model import BLACK_BOX, Model
+from ..calibration.learning.next_job import CANDIDATES, FEW_CANDIDATES, NextJobs, next_jobs
 from ..calibration.learning.posterior import SPREADS, Posterior, Prediction
 from ..calibration.learning.posterior import learn as learn_box
 from ..calibration.learning.reading import load_from, measurements
 from ..calibration.learning.table import words
 from ..calibration.learning.verify import Verified, verify
+from ..calibration.simulation.evaluator import Evaluator, Progress
 from ..model.core.errors import InputError
+from ..scenarios.description.scenario import ScenarioSpec
 from .answer.tree import Answer
 from .base import Value, within
+from .scenario import Source, scenario_of
+from .support.progress import progress_bar, progress_text
+from .support.unfinished import evaluating
 from .tables.learn import learned_answer
 
 __all__ = ["BoxLoad", "LearnedBox", "learn"]
@@ -36,6 +44,8 @@ class LearnedBox(Value):
         Samples of all that the box may be.
     notes
         Measurements that were left out.
+    machine
+        The simulated machine, if the box was described.
     """
 
     schema = "raidsim.learned"
@@ -44,6 +54,8 @@ class LearnedBox(Value):
         self.measured = tuple(measured)
         self.posterior = posterior
         self.notes = tuple(notes)
+        model = posterior.observed.model
+        self.machine = model if isinstance(model, DescribedMachine) else None
 
     def predict(self, *loads: str | BoxLoad) -> tuple[Prediction, ...]:
         """What is expected of loads.
@@ -76,8 +88,9 @@ class LearnedBox(Value):
         count
             How many jobs.
         """
-        loads = [_load(each) for each in asked] or CANDIDATES
-        return next_jobs(self.posterior, loads, count=within("count", count, 1, MOST_NEXT))
+        candidates = usual_candidates(self.machine is not None)
+        loads = [_load(each) for each in asked] or candidates
+        return next_jobs(self.posterior, loads, candidates, within("count", count, 1, MOST_NEXT))
 
     def verify(self, *files: str | PathLike[str]) -> Verified:
         """Compare new measurements with what was expected of them.
@@ -113,6 +126,7 @@ class LearnedBox(Value):
         jobs = self.next_jobs(*loads, count=wanted) if wanted else None
         return learned_answer(
             len(self.measured),
+            None if self.machine is None else self.machine.own_error,
             self.parameters(),
             list(zip(map(words, loads), self.predict(*loads), strict=True)),
             jobs,
@@ -146,7 +160,24 @@ def _shown(measured: Measured) -> dict[str, Any]:
     }
 
 
-def learn(*files: str | PathLike[str], seed: int = 0) -> LearnedBox:
+def usual_candidates(described: bool) -> tuple[BoxLoad, ...]:
+    """Jobs of which the next ones are chosen; each has to be simulated many times if the machine is described."""
+    return FEW_CANDIDATES if described else CANDIDATES
+
+
+def loads_in(*files: str | PathLike[str]) -> tuple[BoxLoad, ...]:
+    """The loads of measurements, which :func:`learn` takes as `loads` before they are compared."""
+    return tuple(each.load for each in measurements([Path(file) for file in files])[0])
+
+
+def learn(
+    *files: str | PathLike[str],
+    machine: Source | None = None,
+    loads: Sequence[str | BoxLoad] = (),
+    seed: int = 0,
+    workers: int | None = None,
+    progress: bool = True,
+) -> LearnedBox:
     """Learn from a few measurements what a box does with other loads.
 
     Nothing else needs to be known of it. Ten measurements of different block sizes, mixes, depths and jobs are a good
@@ -157,8 +188,17 @@ def learn(*files: str | PathLike[str], seed: int = 0) -> LearnedBox:
     *files
         Tables in CSV (columns ``block_kib``, ``jobs``, ``depth``, ``read_percent``, ``direction``, ``iops``,
         ``mean_latency_us``), reports of fio in JSON, and folders of such reports.
+    machine
+        What is known of it: a :class:`Scenario`, a name of the library or a scenario file. Then its uncertain numbers
+        are learnt, and simulations predict.
+    loads
+        That will be asked for: with a `machine` it takes less time to simulate them together.
     seed
         Of the samples.
+    workers
+        Processes that simulate; 0 is this one. Default: one per core. They make no difference to the results.
+    progress
+        If true, show progress after a second.
 
     Returns
     -------
@@ -168,11 +208,28 @@ def learn(*files: str | PathLike[str], seed: int = 0) -> LearnedBox:
     Raises
     ------
     InputError
-        If a file is damaged, nothing was measured, or emcee is not installed.
+        If a file is damaged, nothing was measured, the machine cannot be simulated, or emcee is not installed.
     """
     if not files:
         raise InputError(
             "MEASUREMENTS", "none", "expected: a table (.csv), a report of fio in JSON, or a folder of them"
         )
     measured, notes = measurements([Path(each) for each in files])
-    return LearnedBox(measured, learn_box(measured, seed=seed), notes)
+    model: Model = BLACK_BOX
+    if machine is not None:
+        wanted = [*(each.load for each in measured), *(_load(each) for each in loads)]
+        spec = scenario_of(machine).spec
+        model = DescribedMachine(spec, wanted, lambda: _simulating(spec, seed, workers, progress), seed)
+    with progress_text("learning", progress):
+        return LearnedBox(measured, learn_box(measured, model=model, seed=seed), notes)
+
+
+@contextmanager
+def _simulating(
+    spec: ScenarioSpec, seed: int, workers: int | None, progress: bool
+) -> Iterator[tuple[Evaluator, Progress]]:
+    with (
+        evaluating(workers, "learn", spec.model_dump_json(), seed) as evaluator,
+        progress_bar("simulating", shown=progress) as follow,
+    ):
+        yield evaluator, follow

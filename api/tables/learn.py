@@ -21,6 +21,7 @@ _UNKNOWN = 3.0
 
 def learned_answer(
     count: int,
+    own_error: float | None,
     parameters: Sequence[Mapping[str, Any]],
     predicted: Sequence[tuple[str, Prediction]],
     jobs: NextJobs | None,
@@ -36,8 +37,11 @@ def learned_answer(
     if jobs is not None:
         parts += _next(jobs)
     parts.append(_parameters(parameters))
+    if own_error is not None:
+        text = "Factors are on the scenario's numbers. Between simulations rates are known to"
+        parts.append(Words(f"{text} {100 * math.expm1(own_error):.1f} % (one standard deviation)."))
     parts += lines(notes)
-    return Answer(f"A box, learnt from {counted(count, 'measurement')}", parts)
+    return Answer(f"A {'box' if own_error is None else 'machine'}, learnt from {counted(count, 'measurement')}", parts)
 
 
 def _predictions(predicted: Sequence[tuple[str, Prediction]]) -> Table:

@@ -81,3 +81,10 @@ class Columns(NamedTuple):
             np.array([load.read_share for load in loads], float),
             np.array([load.sequential for load in loads], float),
         )
+
+    def each(self) -> list[BoxLoad]:
+        """The same loads, one by one."""
+        return [
+            BoxLoad(size, int(jobs), round(outstanding / jobs), share, bool(sequential))
+            for size, jobs, outstanding, share, sequential in zip(*(each.tolist() for each in self), strict=True)
+        ]

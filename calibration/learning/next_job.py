@@ -22,6 +22,14 @@ CANDIDATES = tuple(
     for share in (0, 30, 70, 100)
 )
 
+FEW_CANDIDATES = tuple(
+    BoxLoad(block * _KIB, jobs, depth, share / 100)
+    for block in (4, 64)
+    for jobs, depth in ((1, 1), (4, 8), (16, 8))
+    for share in (0, 70, 100)
+)
+"""For a model whose answers take long."""
+
 
 class Gain(NamedTuple):
     """A job, and what it would tell.

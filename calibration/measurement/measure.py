@@ -60,6 +60,10 @@ class Job:
         I/Os outstanding.
     syncs
         Whether every write is followed by fdatasync, which makes the drive flush its cache.
+    jobs
+        Threads that do the same at the same time.
+    read_percent
+        Of reads and writes mixed; None without a mix.
     """
 
     name: str
@@ -67,6 +71,13 @@ class Job:
     block_size: int
     depth: int = 1
     syncs: bool = False
+    jobs: int = 1
+    read_percent: int | None = None
+
+    @property
+    def writes(self) -> bool:
+        """Whether it overwrites what is there."""
+        return self.rw.removeprefix("rand") != "read"
 
 
 def suite(writes: bool) -> tuple[Job, ...]:
@@ -148,6 +159,8 @@ class Measurement:
         What is measured, with what.
     machine
         From :func:`describe`.
+    jobs
+        What is run; default: the suite.
 
     Raises
     ------
@@ -155,12 +168,14 @@ class Measurement:
         If the folder holds something else, or a measurement with other settings.
     """
 
-    def __init__(self, folder: Path, target: Target, fio: Fio, machine: MeasuredMachine) -> None:
+    def __init__(
+        self, folder: Path, target: Target, fio: Fio, machine: MeasuredMachine, jobs: tuple[Job, ...] | None = None
+    ) -> None:
         self.folder = folder.resolve()
         self._target = target
         self._fio = fio
         self.machine = machine
-        self.jobs = suite(machine.suite.writes)
+        self.jobs = suite(machine.suite.writes) if jobs is None else jobs
         self._prepare()
         self.reports = {job: report for job in self.jobs if (report := self._finished(job)) is not None}
         self.resumed = tuple(self.reports)
@@ -255,14 +270,16 @@ class Measurement:
 
     def _arguments(self, job: Job, output: str) -> list[str]:
         settings = self.machine.suite
-        parallel = ("numjobs", "iodepth") if settings.engine == "psync" else ("iodepth", "numjobs")
+        # A thread for each I/O outstanding, where the engine has one at a time.
+        one = settings.engine == "psync"
+        threads, depth = (job.jobs * job.depth, 1) if one else (job.jobs, job.depth)
         options = {
             "name": job.name,
             "filename": self._target.path.name.replace(":", r"\:"),
             "rw": job.rw,
             "bs": job.block_size,
-            parallel[0]: job.depth,
-            parallel[1]: 1,
+            "iodepth": depth,
+            "numjobs": threads,
             "ioengine": settings.engine,
             "direct": int(settings.direct),
             "size": settings.size,
@@ -276,8 +293,9 @@ class Measurement:
         }
         if job.syncs:
             options["fdatasync"] = 1
-        writes = "write" in job.rw
-        first = ["--output-format=json", f"--output={output}", *([] if writes else ["--readonly"])]
+        if job.read_percent is not None:
+            options["rwmixread"] = job.read_percent
+        first = ["--output-format=json", f"--output={output}", *([] if job.writes else ["--readonly"])]
         return [*first, *(f"--{name}={value}" for name, value in options.items())]
 
 
@@ -324,6 +342,7 @@ def _terminated_like_interrupted() -> Iterator[None]:
             signal.signal(each, signal.SIG_DFL)
 
 
-def default_folder(target: Target) -> Path:
-    """Where the reports are kept unless told: ``fio-NAME`` here."""
-    return Path(f"fio-{re.sub(r'[^A-Za-z0-9._-]', '_', target.path.name)}")
+def default_folder(target: Target, jobs: str = "") -> Path:
+    """Where the reports are kept unless told: ``fio-NAME`` here, and ``fio-NAME-JOBS`` of a job file."""
+    name = f"{target.path.name}-{jobs}" if jobs else target.path.name
+    return Path(f"fio-{re.sub(r'[^A-Za-z0-9._-]', '_', name)}")

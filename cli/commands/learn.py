@@ -8,9 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from ... import InputError
 from ...api.base import plain
-from ...api.learning import MOST_NEXT, learn
-from ...api.support.progress import progress_text
+from ...api.learning import MOST_NEXT, BoxLoad, learn, loads_in, usual_candidates
+from ...api.measuring import job_file
+from ..support.files import check_output, write_file
+from ..support.options import WorkersOption
 from ..support.terminal import show
 
 
@@ -30,18 +33,39 @@ def learn_command(
     wanted: Annotated[
         int, typer.Option("--next", metavar="N", min=0, max=MOST_NEXT, help="Name N jobs to measure next.")
     ] = 0,
+    jobs_file: Annotated[
+        Path | None,
+        typer.Option("--jobs", metavar="FILE", help="Write those of --next as a job file, for measure --job."),
+    ] = None,
     verify: Annotated[
         list[Path] | None,
         typer.Option("--verify", metavar="FILE", help="Compare with measurements that were made later; repeatable."),
     ] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option("--machine", metavar="SCENARIO", help="What is known of it: its uncertain numbers are learnt."),
+    ] = None,
+    workers: WorkersOption = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the samples.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Learn a box from about ten measurements of it, and predict what was not measured."""
-    with progress_text("learning"):
-        box = learn(*files, seed=seed)
-        verified = box.verify(*verify) if verify else None
+    if jobs_file is not None and not wanted:
+        raise InputError("--jobs", "no --next", "expected: --next N, the jobs that are written")
+    if jobs_file is not None:
+        check_output(jobs_file, "--jobs", str(files[0]))
     loads = ask or []
+    together: list[str | BoxLoad] = [
+        *loads,
+        *(usual_candidates(machine is not None) if wanted else ()),
+        *(loads_in(*verify) if verify else ()),
+    ]
+    box = learn(*files, machine=machine, loads=together, seed=seed, workers=workers)
+    verified = box.verify(*verify) if verify else None
+    if jobs_file is not None:
+        gains = box.next_jobs(*loads, count=wanted).gains
+        write_file(jobs_file, job_file([gain.load for gain in gains]), force=True, option="--jobs")
+        typer.echo(f"to measure them: raidsim measure DEVICE --job {jobs_file}", err=True)
     if not as_json:
         show(box.answer(loads, wanted, verified))
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,7 @@ from ...api.measuring import (
     find_fio,
     find_target,
     make_file,
+    read_job_file,
     takes_direct,
 )
 from ...api.support.progress import progress_bar
@@ -40,6 +42,10 @@ def measure_command(
     size: Annotated[
         str | None, typer.Option("--size", help="How much is used (64GiB); default: all, and 1 GiB of a new file.")
     ] = None,
+    job_file: Annotated[
+        Path | None,
+        typer.Option("--job", metavar="FILE", help="The loads of a job file, as learn --jobs writes it, instead."),
+    ] = None,
     allow_write: Annotated[
         bool, typer.Option("--allow-write", help="Also jobs that write. DESTROYS what is there; asks for the name.")
     ] = False,
@@ -51,8 +57,10 @@ def measure_command(
     wanted = _size(size)
     fio = find_fio()
     kernel = Kernel()
-    found = find_target(target, wanted, allow_write, kernel)
-    if allow_write and found.exists:
+    jobs = None if job_file is None else read_job_file(job_file)
+    writes = allow_write if jobs is None else _writes(jobs, target, allow_write)
+    found = find_target(target, wanted, writes, kernel)
+    if writes and found.exists:
         _confirm(found)
     if not found.exists:
         what = f"{found.path.name} does not exist and is made: {format_size(found.size)} of random bytes"
@@ -62,10 +70,11 @@ def measure_command(
     direct = takes_direct(found.path)
     if not direct:
         typer.echo("note: its file system has no direct I/O; memory answers, and a model cannot be fitted", err=True)
-    machine = describe(found, fio, seconds, direct, allow_write, kernel)
+    machine = describe(found, fio, seconds, direct, writes, kernel)
     if machine.device is None:
         typer.echo("note: the kernel names no disk behind it; it may be memory, or another machine", err=True)
-    measurement = Measurement(output or default_folder(found), found, fio, machine)
+    folder = output or default_folder(found, "" if job_file is None else job_file.stem)
+    measurement = Measurement(folder, found, fio, machine, jobs)
     if measurement.resumed:
         typer.echo(f"{len(measurement.resumed)} of {len(measurement.jobs)} jobs have been measured before", err=True)
     try:
@@ -78,7 +87,16 @@ def measure_command(
     if as_json:
         typer.echo(json.dumps(document(measurement), allow_nan=False))
     else:
-        _show(measurement)
+        _show(measurement, learns=jobs is not None)
+
+
+def _writes(jobs: Sequence[Job], target: str, allowed: bool) -> bool:
+    """Whether any job writes, which has to be allowed."""
+    writing = next((job.name for job in jobs if job.writes), None)
+    if writing is not None and not allowed:
+        expected = f"expected: jobs that read, or --allow-write, which DESTROYS what is on {target}"
+        raise InputError("--job", f"{writing} writes", expected)
+    return writing is not None
 
 
 def _size(text: str | None) -> int | None:
@@ -112,12 +130,20 @@ def document(measurement: Measurement) -> dict[str, Any]:
 
 def _figures(job: Job, report: Report) -> dict[str, float]:
     """What is shown of a job: rate, I/Os a second, mean and 99th percentile of the latency."""
-    op = "write" if "write" in job.rw else "read"
     names = {"rate": "rate", "iops": "iops", "mean_seconds": "lat_mean", "p99_seconds": "lat_p99"}
-    return {name: report.value(f"{op}_{figure}", job=job.name) for name, figure in names.items()}
+    ops = ("read", "write") if job.read_percent is not None else ("write" if job.writes else "read",)
+    found = [{name: report.value(f"{op}_{figure}", job=job.name) for name, figure in names.items()} for op in ops]
+    if len(found) == 1:
+        return found[0]
+    read, write = found
+    # Of reads and writes together: sums of rates, the mean of all, and the longer of the two tails.
+    iops = read["iops"] + write["iops"]
+    mean = sum(each["iops"] * each["mean_seconds"] for each in found) / iops
+    tail = max(each["p99_seconds"] for each in found)
+    return {"rate": read["rate"] + write["rate"], "iops": iops, "mean_seconds": mean, "p99_seconds": tail}
 
 
-def _show(measurement: Measurement) -> None:
+def _show(measurement: Measurement, learns: bool) -> None:
     settings, device = measurement.machine.suite, measurement.machine.device
     on = "" if device is None else f" {'of' if settings.target == 'device' else 'on'} {device.name}"
     what = f"{format_size(settings.size)}{' of a file' if settings.target == 'file' else ''}{on}"
@@ -125,5 +151,6 @@ def _show(measurement: Measurement) -> None:
     rows: list[Row] = [(job.name, *_figures(job, report).values()) for job, report in measurement.reports.items()]
     columns = [Column("job"), Column("rate", show=format_rate), Column("I/Os a second", show=COUNT)]
     columns += [Column(name, show=format_duration) for name in ("mean", "p99")]
-    next_step = f"in {measurement.folder}; to fit a model: raidsim calibrate --from-fio {measurement.folder}"
+    command = "learn MEASUREMENTS" if learns else "calibrate --from-fio"
+    next_step = f"in {measurement.folder}; to fit a model: raidsim {command} {measurement.folder}"
     show(Answer("", [Words(f"{what}: {how}"), Table("", columns, rows), Words(next_step)]), console_of(WIDE))

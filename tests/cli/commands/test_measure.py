@@ -16,6 +16,9 @@ from typing import Any
 
 import pytest
 
+from raidsim.calibration.learning.box_jobs import job_file, job_of, read_job_file
+from raidsim.calibration.learning.loads import BoxLoad
+from raidsim.calibration.learning.next_job import CANDIDATES
 from raidsim.calibration.measurement.machine import Kernel, load_machine
 from raidsim.calibration.measurement.target import LEAST_SIZE, check_unused, find_target
 from raidsim.cli import main as cli
@@ -371,3 +374,88 @@ def test_devices_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(InputError, match=said):
         find_target(str(tmp_path / "data"), None, True, kernel)
+
+
+LOADS = """\
+[global]
+bs=4k
+[one]
+rw=randread
+numjobs=4
+iodepth=8
+[another]
+rw=randread
+bs=64k
+"""
+
+
+def test_the_loads_of_a_job_file(fio: Path, tmp_path: Path) -> None:
+    """Protects the next measurement: the loads as the file has them, read-only, in a folder that learn can read."""
+    target(tmp_path)
+    (tmp_path / "next.fio").write_text(LOADS)
+    assert run("data", "--seconds", "1", "--job", "next.fio") == 0
+    asked = calls(fio)
+    names = ["randread-4k-4x8", "randread-64k-1x1"]
+    assert [each["name"] for each in asked] == names
+    assert [(each["bs"], each["numjobs"], each["iodepth"]) for each in asked] == [
+        ("4096", "4", "8"),
+        ("65536", "1", "1"),
+    ]
+    assert all("readonly" in each for each in asked)
+    assert sorted(path.stem for path in (tmp_path / "fio-data-next").glob("*.json")) == names
+
+
+def test_a_load_that_writes_needs_leave(
+    fio: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects data: a mix is refused without --allow-write; with it the name of what is destroyed has to be typed."""
+    data = target(tmp_path)
+    (tmp_path / "next.fio").write_text("[mix]\nrw=randrw\nrwmixread=70\nbs=4k\n")
+    assert run("data", "--seconds", "1", "--job", "next.fio") == 2
+    assert "randrw70-4k-1x1 writes" in (err := capsys.readouterr().err)
+    assert "DESTROYS what is on data" in err
+    monkeypatch.setattr(sys, "stdin", io.StringIO("no\n"))
+    assert run("data", "--seconds", "1", "--job", "next.fio", "--allow-write") == 2
+    assert "ALL DATA" in capsys.readouterr().err
+    assert not calls(fio)
+    both = direction(2000, 1000.0, 4096, 0.001, 0.002)
+    (fio / "read.sample").write_text(report(job("NAME", {}, read=both, write=both)))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{data.name}\n"))
+    assert run("data", "--seconds", "1", "--job", "next.fio", "--allow-write", "--json") == 0
+    (asked,) = calls(fio)
+    assert asked["rwmixread"] == "70"
+    assert "readonly" not in asked
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["jobs"]["randrw70-4k-1x1"]["iops"] == 2000
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[a]\nrw=randread\nbs=4k\nrate=1m\n", "found rate"),
+        ("[a]\nrw=randread\n", "no bs"),
+        ("[a]\nbs=4k\n", "no rw"),
+        ("[a]\nrw=trim\nbs=4k\n", "'trim'"),
+        ("[a]\nrw=randread\nbs=1000\n", "multiple of 512"),
+        ("[a]\nrw=randread\nbs=4k\nnumjobs=0\n", "1 to 4096"),
+        ("", "no jobs"),
+    ],
+)
+def test_job_files_that_are_refused(
+    fio: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    """Protects from silence: what raidsim measure would not do as it stands is named, and nothing is run."""
+    target(tmp_path)
+    (tmp_path / "next.fio").write_text(text)
+    assert run("data", "--seconds", "1", "--job", "next.fio") == 2
+    assert said in capsys.readouterr().err
+    assert not calls(fio)
+
+
+def test_a_job_file_of_loads_is_read_as_the_same_loads(tmp_path: Path) -> None:
+    """Protects the way from learn to measure: every load that may be named comes back, each with a name of its own."""
+    path = tmp_path / "next.fio"
+    loads = [*CANDIDATES, BoxLoad(512, 1, 1, 0.0, sequential=True)]
+    path.write_text(job_file(loads))
+    assert read_job_file(path) == tuple(job_of(load) for load in loads)
+    assert len({each.name for each in read_job_file(path)}) == len(loads)
