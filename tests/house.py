@@ -81,7 +81,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "validation/conformance/zfs",
         "validation/prediction",
     ),
-    ("validation/report", "validation/laws"),
+    ("validation/report", "validation/laws", "validation/few_shot"),
     ("validation/drift", "validation/laws/hunting"),
     ("api/answer",),
     ("api/support",),

@@ -27,20 +27,22 @@ class CorrelatedErrors:
         values, self._vectors = np.linalg.eigh(_alike(self._places, self._places))
         self._values = np.maximum(values, 0)
 
-    def white(self, residuals: Array, spreads: Array) -> Array:
-        """Residuals (..., n) in standard deviations, none correlated with another.
+    @staticmethod
+    def correlation(loads: Columns) -> Array:
+        """Of the model's errors at loads before anything is measured: (n, n)."""
+        places = _places(loads)
+        return _alike(places, places)
+
+    def log_likelihood(self, residuals: Array, spreads: Array) -> Array:
+        """Logarithm of their probability density, but for a constant.
 
         Parameters
         ----------
         residuals
-            Measured minus modeled, of logarithms.
+            Measured minus modeled, of logarithms: (..., n).
         spreads
             Standard deviations of the model's error and of noise: (..., 2).
         """
-        return np.asarray(residuals @ self._vectors / np.sqrt(self._variances(spreads)))
-
-    def log_likelihood(self, residuals: Array, spreads: Array) -> Array:
-        """Logarithm of their probability density, but for a constant; see `white`."""
         variances = self._variances(spreads)
         return np.asarray(-0.5 * np.sum((residuals @ self._vectors) ** 2 / variances + np.log(variances), -1))
 

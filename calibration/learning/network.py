@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-_HALVINGS = 40
-"""Of the interval in which the rate lies: the last is far below a rounding."""
+_MOST_STEPS = 50
+_NEAR = 1e-9
+"""Relative size of a step after which the next one is below a rounding; it takes about eight."""
 
 
 class Station(NamedTuple):
@@ -74,30 +75,44 @@ def solve(stations: Sequence[Station], read: Array, write: Array, share: Array, 
     """
     fewer = (outstanding - 1) / outstanding
     delay = share * read + (1 - share) * write
-    demands = [share * station.read + (1 - share) * station.write for station in stations]
-    slowest = np.max(
-        [np.broadcast_to(demand * fewer, np.broadcast(demand, outstanding).shape) for demand in demands], 0
+    parts = np.broadcast_arrays(
+        delay,
+        np.asarray(outstanding, float),
+        *(share * station.read + (1 - share) * station.write for station in stations),
+        *(station.servers for station in stations),
     )
-    low = np.zeros(np.broadcast(delay, slowest).shape)
-    # No faster than with nothing in the way, nor than the slowest station allows.
-    bare = delay + sum(demand * station.servers for demand, station in zip(demands, stations, strict=True))
-    high = np.minimum(outstanding / bare, 1 / np.maximum(slowest, np.finfo(float).tiny))
-    for _ in range(_HALVINGS):
-        rate = (low + high) / 2
-        inside = rate * delay + sum(
-            rate * demand * station.servers / np.maximum(1 - rate * demand * fewer, np.finfo(float).tiny)
-            for demand, station in zip(demands, stations, strict=True)
-        )
-        above = inside > outstanding
-        low, high = np.where(above, low, rate), np.where(above, rate, high)
-    rate = (low + high) / 2
+    servers = np.stack(parts[2 + len(stations) :])
+    demands = np.stack(parts[2 : 2 + len(stations)])
+    works, seen = demands * servers, demands * fewer
+    between = _between(delay, outstanding, works, seen)
     # Servers, and those ahead, that each second of service costs an arriving I/O.
-    costs = [
-        station.servers / np.maximum(1 - rate * demand * fewer, np.finfo(float).tiny)
-        for demand, station in zip(demands, stations, strict=True)
-    ]
+    costs = servers * between / (between - seen)
     return Means(
-        rate,
+        1 / between,
         read + sum(station.read * cost for station, cost in zip(stations, costs, strict=True)),
         write + sum(station.write * cost for station, cost in zip(stations, costs, strict=True)),
     )
+
+
+def _between(delay: Array, outstanding: Array, works: Array, seen: Array) -> Array:
+    """Seconds from one completion to the next, by Newton's method.
+
+    With `works` and `seen` per station in the first dimension, outstanding * t = delay + sum of works * t / (t - seen).
+    The difference of both sides falls and is convex in t, so from below no step goes too far. Below is what it would
+    be if I/Os queued at the slowest station alone, a quadratic equation.
+    """
+    slowest = np.argmax(seen, 0)[np.newaxis]
+    pole, own = (np.take_along_axis(each, slowest, 0)[0] for each in (seen, works))
+    rest = delay + np.sum(works, 0) - own
+    linear = outstanding * pole + rest + own
+    found = (linear + np.sqrt(np.maximum(linear**2 - 4 * outstanding * rest * pole, 0))) / (2 * outstanding)
+    for _ in range(_MOST_STEPS):
+        apart = found - seen
+        shares = works / apart
+        step = (delay + found * np.sum(shares, 0) - outstanding * found) / (
+            np.sum(shares * seen / apart, 0) + outstanding
+        )
+        found = found + step
+        if np.max(np.abs(step) / found) < _NEAR:
+            break
+    return np.asarray(found)

@@ -3,7 +3,8 @@
 A measured rate is what the box of the parameters does, times the model's error, times noise; the sizes of both are
 unknown too. By Little's law a load of a constant number of I/Os says two things: the rate, and, where both kinds were
 timed, how much longer writes take than reads. The posterior is sampled by an ensemble of walkers (Goodman and Weare
-2010; ter Braak 2006; emcee), which begin around the most probable parameters.
+2010; ter Braak 2006; emcee). They begin all over the prior, and the measurements count more and more (sequential Monte
+Carlo: Del Moral, Doucet and Jasra 2006), so all boxes are found that fit, not only those around the likeliest.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import optimize
 
 from ...model.core.errors import InputError
 from ...model.files.extras import how_to_install
@@ -27,9 +27,13 @@ _SPREAD_SDS = np.array([0.5, 0.5])
 """Assumed: the model is 10 % off where nothing was measured, and one run of a load 3 % off the mean of many."""
 _FARTHEST = 6.0
 """Standard deviations from the prior's middle that are looked at."""
-_WALKERS_EACH = 3
-_STARTS = 4
-_STEP = 1e-4
+_FIRST, _WALKERS = 8000, 400
+"""Samples of the prior, and those that go on."""
+_EFFECTIVE = 0.5
+"""How much more the measurements count at once: so much that this share of the walkers still tells as much as all."""
+_STEPS_BETWEEN = 15
+_BISECTIONS = 40
+_KEPT = 4000
 _INSIDE = 0.9
 
 
@@ -76,11 +80,9 @@ class Observed:
     def __init__(self, measured: Sequence[Measured], model: Model) -> None:
         self.measured = tuple(measured)
         self.model = model
-        self.medians: Array = np.log([each.median for each in model.parameters])
-        self.sds: Array = np.array([each.sd for each in model.parameters])
-        middle = np.concatenate([self.medians, _SPREAD_MEDIANS])
-        reach = _FARTHEST * np.concatenate([self.sds, _SPREAD_SDS])
-        self.low, self.high = middle - reach, middle + reach
+        middle, widths = _prior(model)
+        self._middle, self._widths = middle, widths
+        self.low, self.high = middle - _FARTHEST * widths, middle + _FARTHEST * widths
         self.rates = _Kind(measured, [each.rate for each in measured])
         self.ratios = _Kind(
             measured,
@@ -102,26 +104,20 @@ class Observed:
         found[..., 1] = np.hypot(found[..., 1], self.model.own_error)
         return np.asarray(found)
 
-    def white(self, parameters: Array, spreads: Array) -> Array:
-        """All residuals in standard deviations, none correlated with another."""
-        rates, ratios = self.residuals(parameters)
-        parts = self.rates.errors.white(rates, spreads), self.ratios.errors.white(ratios, spreads)
-        return np.concatenate(parts, -1)
+    def log_probability(self, samples: Array, weight: float = 1.0) -> Array:
+        """Logarithm of prior times likelihood to the `weight`, but for a constant, at each of `samples`."""
+        prior = -0.5 * np.sum(((samples - self._middle) / self._widths) ** 2, -1)
+        return np.asarray(prior + weight * self.log_likelihood(samples))
 
-    def log_probability(self, samples: Array) -> Array:
-        """Logarithm of the posterior's density, but for a constant, at each of `samples`.
+    def log_likelihood(self, samples: Array) -> Array:
+        """Logarithm of the measurements' density, but for a constant, at each of `samples`.
 
         Walkers may jump to where nothing is finite; nothing that far away is probable.
         """
         at = np.clip(samples, self.low, self.high)
-        parameters, spreads = at[..., :-2], self.spreads(at)
-        rates, ratios = self.residuals(parameters)
-        found = (
-            self.rates.errors.log_likelihood(rates, spreads)
-            + self.ratios.errors.log_likelihood(ratios, spreads)
-            - 0.5 * np.sum(((parameters - self.medians) / self.sds) ** 2, -1)
-            - 0.5 * np.sum(((at[..., -2:] - _SPREAD_MEDIANS) / _SPREAD_SDS) ** 2, -1)
-        )
+        rates, ratios = self.residuals(at[..., :-2])
+        spreads = self.spreads(at)
+        found = self.rates.errors.log_likelihood(rates, spreads) + self.ratios.errors.log_likelihood(ratios, spreads)
         return np.where(np.all(at == samples, -1), found, -np.inf)
 
 
@@ -191,7 +187,7 @@ class Posterior:
         return [Prediction._make([*values, *ends]) for values, ends in zip(middle, ranges, strict=True)]
 
 
-def learn(measured: Sequence[Measured], *, model: Model = BLACK_BOX, seed: int = 0, steps: int = 1500) -> Posterior:
+def learn(measured: Sequence[Measured], *, model: Model = BLACK_BOX, seed: int = 0, steps: int = 600) -> Posterior:
     """Sample what the box may be.
 
     Parameters
@@ -203,7 +199,7 @@ def learn(measured: Sequence[Measured], *, model: Model = BLACK_BOX, seed: int =
     seed
         Of the walkers.
     steps
-        Of each walker; the first third is left out.
+        Of each walker once the measurements count in full; the first quarter is left out.
 
     Raises
     ------
@@ -217,56 +213,61 @@ def learn(measured: Sequence[Measured], *, model: Model = BLACK_BOX, seed: int =
     except ImportError:
         raise InputError("learning a box", "emcee is not installed", how_to_install("learn")) from None
     observed, rng = Observed(measured, model), np.random.default_rng(seed)
-    best = _best(observed, rng)
-    slopes = _slopes(best[:-2], observed, observed.spreads(best))
-    spread = np.linalg.inv(slopes.T @ slopes)
-    walkers = 2 * ((len(best) * _WALKERS_EACH + 1) // 2)
-    begin = np.hstack(
-        [
-            rng.multivariate_normal(best[:-2], spread, walkers, method="cholesky"),
-            best[-2:] + 0.2 * rng.standard_normal((walkers, 2)),
-        ]
-    )
-    moves = [(emcee.moves.DEMove(), 0.7), (emcee.moves.DESnookerMove(), 0.1), (emcee.moves.StretchMove(), 0.2)]
-    sampler = emcee.EnsembleSampler(walkers, len(best), observed.log_probability, vectorize=True, moves=moves)
-    state = emcee.State(
-        np.clip(begin, observed.low, observed.high), random_state=np.random.RandomState(seed).get_state()
-    )
-    sampler.run_mcmc(state, steps, skip_initial_state_check=True)
-    kept: Array = sampler.get_chain(discard=steps // 3, thin=max(1, steps // 75), flat=True)
+    moves = [(emcee.moves.DEMove(), 0.7), (emcee.moves.StretchMove(), 0.3)]
+    chance = np.random.RandomState(seed).get_state()
+
+    def walked(start: Array, weight: float, steps: int) -> Any:
+        nonlocal chance
+        count, parameters = start.shape
+        density = partial(observed.log_probability, weight=weight)
+        sampler = emcee.EnsembleSampler(count, parameters, density, vectorize=True, moves=moves)
+        state = emcee.State(start, random_state=chance)
+        chance = sampler.run_mcmc(state, steps, skip_initial_state_check=True).random_state
+        return sampler
+
+    walkers, weight = draw_from_prior(_FIRST, rng, model), 0.0
+    while weight < 1:
+        found = observed.log_likelihood(walkers)
+        more = _more(found - np.max(found), 1 - weight)
+        weight = min(1.0, weight + more)
+        walkers = walkers[_resampled(more * (found - np.max(found)), rng)]
+        walkers = walked(walkers, weight, _STEPS_BETWEEN).get_last_sample().coords
+    chain = walked(walkers, 1.0, steps).get_chain(discard=steps // 4, flat=True)
+    kept: Array = chain[:: max(1, len(chain) // _KEPT)]
     return Posterior(observed, kept)
 
 
-def _best(observed: Observed, rng: np.random.Generator) -> Array:
-    """The most probable parameters, of those that are found from the prior's middle and from around it."""
-    found = []
-    for k in range(_STARTS):
-        at = observed.medians + (rng.standard_normal(len(observed.sds)) * observed.sds / 2 if k else 0)
-        spreads: Any = _SPREAD_MEDIANS
-        for _ in range(2):
-            at = optimize.least_squares(
-                _misfit,
-                at,
-                _slopes,
-                bounds=(observed.low[:-2], observed.high[:-2]),
-                args=(observed, observed.spreads(spreads)),
-            ).x
-            spreads = optimize.minimize(partial(_improbability, observed, at), spreads, method="Nelder-Mead").x
-        found.append(np.concatenate([at, spreads]))
-    return max(found, key=lambda each: float(observed.log_probability(each)))
+def draw_from_prior(count: int, rng: np.random.Generator, model: Model = BLACK_BOX) -> Array:
+    """Logarithms of parameters and of the two spreads before anything is measured: (count, parameters + 2)."""
+    middle, widths = _prior(model)
+    return np.asarray(middle + widths * rng.standard_normal((count, len(middle))))
 
 
-def _improbability(observed: Observed, parameters: Array, spreads: Array) -> float:
-    return -float(observed.log_probability(np.concatenate([parameters, spreads])))
+def _prior(model: Model) -> tuple[Array, Array]:
+    """Means and standard deviations of these logarithms."""
+    medians = np.log([each.median for each in model.parameters])
+    sds = np.array([each.sd for each in model.parameters])
+    return np.concatenate([medians, _SPREAD_MEDIANS]), np.concatenate([sds, _SPREAD_SDS])
 
 
-def _misfit(parameters: Array, observed: Observed, spreads: Array) -> Array:
-    """Residuals and distances from the prior's middle, in standard deviations: (..., n)."""
-    return np.concatenate([observed.white(parameters, spreads), (parameters - observed.medians) / observed.sds], -1)
+def _more(found: Array, most: float) -> float:
+    """How much more weight the likelihoods, logarithms of at most 0, may get at once, up to `most`."""
+
+    def effective(more: float) -> float:
+        weights = np.exp(more * found)
+        return float(np.sum(weights) ** 2 / np.sum(weights**2))
+
+    if effective(most) >= _EFFECTIVE * _WALKERS:
+        return most
+    low, high = 0.0, most
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if effective(middle) >= _EFFECTIVE * _WALKERS else (low, middle)
+    return high
 
 
-def _slopes(parameters: Array, observed: Observed, spreads: Array) -> Array:
-    """Derivatives of `_misfit`, from one evaluation of many: (n, parameters)."""
-    moved = parameters + _STEP * np.vstack([np.zeros(len(parameters)), np.eye(len(parameters))])
-    found = _misfit(moved, observed, spreads)
-    return np.asarray((found[1:] - found[0]).T / _STEP)
+def _resampled(logarithms: Array, rng: np.random.Generator) -> Array:
+    """Numbers of the walkers that go on, each as often as its weight says (systematic resampling), mixed."""
+    upto = np.cumsum(np.exp(logarithms))
+    places = (rng.random() + np.arange(_WALKERS)) / _WALKERS * upto[-1]
+    return rng.permutation(np.minimum(np.searchsorted(upto, places), len(upto) - 1))

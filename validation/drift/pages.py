@@ -9,6 +9,8 @@ from pathlib import Path
 from ...calibration.study.study import study_names
 from ...compiled.loader import ROOT
 from ...model.files.atomic_file import write_whole
+from ..few_shot.benchmark import kept as few_shot_results
+from ..few_shot.shown import table as few_shot_table
 from ..prediction.first_shots import FirstShots, load_first_shots
 from .drives import drive_lines, load_drive_table
 from .quick import QuickSet, load_quick
@@ -18,6 +20,7 @@ BLOCKS = {
     "validation": Path("docs/validation.md"),
     "drives": Path("docs/validation.md"),
     "summary": Path("README.md"),
+    "few-shot": Path("docs/learning.md"),
 }
 """The page of each block, which is between ``<!-- NAME -->`` and ``<!-- end -->``."""
 _HEADINGS = (
@@ -38,6 +41,7 @@ def blocks() -> dict[str, str]:
         "validation": validation_block(table, quick, shots),
         "drives": "\n".join(drive_lines(load_drive_table())) + "\n",
         "summary": summary_block(table, shots),
+        "few-shot": few_shot_table(few_shot_results()),
     }
 
 
