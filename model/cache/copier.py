@@ -46,7 +46,7 @@ class Copier:
     Parameters
     ----------
     engine, host
-        The clock, and who pays.
+        The clock, and the CPU.
     members
         The devices.
 

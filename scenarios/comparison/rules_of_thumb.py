@@ -2,7 +2,7 @@
 
 The rules are what planners say: "a raidz vdev has the IOPS of one disk", "mirrors read like all disks and write like
 half of them", "streaming is data disks times the rate of one". They know no queue, block, cache or kernel, so they
-stand beside a prediction and never in it.
+stand next to a prediction and never in it.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class PoolPlan:
     caches
         Its cache devices.
     autotrim
-        How what is freed is trimmed; None: not at all.
+        When freed space is trimmed; None: never.
     """
 
     name: str

@@ -49,7 +49,7 @@ class Dataset(Device):
     Parameters
     ----------
     engine, host
-        The clock, and who pays for the work; None for nobody.
+        The clock, and the CPU; without one, work takes no time.
     name
         Shown in results.
     number

@@ -39,7 +39,7 @@ class Pool:
     Parameters
     ----------
     engine, host
-        The clock, and who pays for its work; None for nobody.
+        The clock, and the CPU; without one, work takes no time.
     name
         Shown in results.
     pool

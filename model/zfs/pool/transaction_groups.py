@@ -72,7 +72,7 @@ class TransactionGroups:
     issuer
         Of its I/O.
     host
-        Who compresses blocks and computes checksums and parity; None for nobody.
+        The CPU that compresses blocks and computes checksums and parity; None: these take no time.
 
     Attributes
     ----------

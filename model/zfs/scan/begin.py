@@ -32,7 +32,7 @@ def begin_scan(
     Parameters
     ----------
     engine, host
-        The clock, and who computes checksums; None for nobody.
+        The clock, and the CPU that computes checksums; without one, they take no time.
     pool
         What is scanned. A resilver or rebuild writes to its members that are rebuilding.
     action

@@ -15,7 +15,7 @@ class ScanCpu:
     Parameters
     ----------
     host, costs
-        Who pays, and the costs; None for nobody.
+        The CPU and the costs; None: no time.
 
     Attributes
     ----------
