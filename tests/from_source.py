@@ -9,6 +9,7 @@ from __future__ import annotations
 FROM_SOURCE = (
     "validation/conformance/zfs/test_zfs.py::test_a_wrong_rule_is_noticed",
     "validation/conformance/caches/test_caches.py::test_another_rule_of_promotion_is_noticed",
+    "validation/conformance/caches/test_caches.py::test_without_a_fair_scheduler_another_order",
     "validation/conformance/caches/test_caches.py::test_without_congestion_streams_are_missed",
     "cli/serving/test_command.py::test_the_end_has_the_usual_result_and_the_timeline",
     "compiled/test_same_bits.py::test_a_recorder_refuses_compiled_parts",

@@ -92,7 +92,7 @@ def test_a_tour_of_all_pages(browser: Browser, address: str, size: tuple[int, in
         page.go_back()
         page.get_by_role("heading", name="Six questions about arrays").wait_for()
         page.go_back()
-        page.get_by_role("button", name="Find designs").wait_for()
+        page.get_by_role("heading", name="Is my array as fast as it should be?").wait_for()
         page.go_forward()
         page.get_by_role("heading", name="Six questions about arrays").wait_for()
 

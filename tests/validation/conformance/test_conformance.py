@@ -76,7 +76,7 @@ def test_every_recording_is_assigned_to_a_kind() -> None:
         "fs": 4,
         "zfs": 15,
         "pools": 5,
-        "cache": 7,
+        "cache": 9,
         "workloads": 36,
     }
 

@@ -143,7 +143,20 @@ def test_a_change_of_level_changes_the_rest() -> None:
 def test_every_view_comes_up_for_many_designs() -> None:
     """Protects the views: each shows itself before anything is run, for arrays of every kind."""
     at = page(level="raid10", disks="5", algorithm="far", failed="1", length="short")
-    levels = ("raid10", "linear", "raid60", "raid01", "raid3", "raid1", "raid0", "raid4", "raid5", "raid6", "raid50")
+    levels = [
+        "raid10",
+        "linear",
+        "raid60",
+        "raid01",
+        "raid3",
+        "raid1",
+        "raid0",
+        "raid4",
+        "raid5",
+        "raid6",
+        "raid50",
+        "raid5",
+    ]
     for name, level in zip(PAGES, levels, strict=True):
         at.selectbox(key="f_level").set_value(level)
         if name == "explain":

@@ -50,7 +50,7 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
                     check_jobs(name, content, variant, result, progress)
                     continue
                 laboratory = Laboratory(content, build_of(content, name), name)
-                status, requests = content["status"][variant], requests_of(file.path, variant)
+                status, of_phases = content["status"][variant], requests_of(file.path, variant)
             except NotSupported as error:
                 result.skip(name, variant, error, len(phases))
                 continue
@@ -62,7 +62,7 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
                 counts = counters(status.get(phase, ""))
                 changed = [now - then for now, then in zip(counts, before or (0,) * len(counts), strict=True)]
                 before = counts
-                lines = difference(laboratory, got, changed, requests.get(phase))
+                lines = difference(laboratory, got, changed, of_phases.get(phase))
                 result.record(name, f"{variant} {phase}", "\n".join(lines))
     return result
 
