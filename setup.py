@@ -25,7 +25,7 @@ class WithCompiled(build_py):
         if not self.editable_mode:
             folder = Path(self.build_lib).absolute()
             settings = os.environ | {"PYTHONPATH": str(folder)}
-            subprocess.run([sys.executable, "-m", "raidsim.compiled"], cwd=folder, env=settings, check=True)
+            subprocess.run([sys.executable, "-m", "raidsim.compiled"], cwd=folder, env=settings, check=True)  # nosec B603
 
 
 class ForThisComputer(Distribution):
