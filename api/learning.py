@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..calibration.learning.box import BLACK_BOX
 from ..calibration.learning.described import DescribedMachine
 from ..calibration.learning.loads import BoxLoad, Measured
-from ..calibration.learning.model import BLACK_BOX, Model
+from ..calibration.learning.model import Model
 from ..calibration.learning.next_job import CANDIDATES, FEW_CANDIDATES, NextJobs, next_jobs
 from ..calibration.learning.posterior import SPREADS, Posterior, Prediction
 from ..calibration.learning.posterior import learn as learn_box

@@ -7,34 +7,11 @@ reads. It also spends time in which it holds up nobody. Each needs a time by I/O
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .loads import Array, Columns
+from .model import Parameter
 from .network import Means, Station, solve
-
-
-class Parameter(NamedTuple):
-    """A number of the box.
-
-    Attributes
-    ----------
-    name
-        In tables.
-    median
-        Before anything is measured, in `unit`.
-    sd
-        Standard deviation of its logarithm then.
-    unit
-        "s", "s/B", or "" for a ratio or a number of servers.
-    """
-
-    name: str
-    median: float
-    sd: float
-    unit: str
-
 
 PARAMETERS = (
     Parameter("time of a read apart from queues", 1e-4, 2.0, "s"),
@@ -53,41 +30,35 @@ PARAMETERS = (
     Parameter("workers' time of an I/O in order, over one at random", 0.3, 1.0, ""),
 )
 """Sources of the medians: none; each is within its standard deviation of disks as of flash."""
-MEDIANS: Array = np.log([each.median for each in PARAMETERS])
-SDS: Array = np.array([each.sd for each in PARAMETERS])
 
 
-def means(parameters: Array, loads: Columns) -> Means:
-    """What the box does.
+class BlackBox:
+    """A box of which nothing is known; see :class:`.model.Model`."""
 
-    Parameters
-    ----------
-    parameters
-        Logarithms of `PARAMETERS`, in the last dimension.
-    loads
-        n of them.
+    parameters = PARAMETERS
+    own_error = 0.0
 
-    Returns
-    -------
-    Means
-        Each of the shape of `parameters` without its last dimension, with n at the end.
-    """
-    of = np.exp(parameters)[..., np.newaxis, :]
-    size, share = loads.block_size, loads.read_share
-    in_order = np.where(loads.sequential > 0, of[..., 13], 1.0)
-    workers_read = of[..., 4] * in_order + of[..., 6] * size
-    workers_write = of[..., 4] * of[..., 5] * in_order + of[..., 6] * of[..., 7] * size
-    lanes, nothing = of[..., 11], np.zeros(1)
-    submit = of[..., 12] / loads.jobs
-    return solve(
-        (
-            Station(workers_read, workers_write, of[..., 8]),
-            Station(of[..., 9] * size, nothing, lanes),
-            Station(nothing, of[..., 10] * size, lanes),
-            Station(submit, submit, loads.jobs),
-        ),
-        of[..., 0] + of[..., 2] * size,
-        of[..., 0] * of[..., 1] + of[..., 2] * of[..., 3] * size,
-        share,
-        loads.outstanding,
-    )
+    def means(self, parameters: Array, loads: Columns) -> Means:
+        """See :meth:`.model.Model.means`."""
+        of = np.exp(parameters)[..., np.newaxis, :]
+        size, share = loads.block_size, loads.read_share
+        in_order = np.where(loads.sequential > 0, of[..., 13], 1.0)
+        workers_read = of[..., 4] * in_order + of[..., 6] * size
+        workers_write = of[..., 4] * of[..., 5] * in_order + of[..., 6] * of[..., 7] * size
+        lanes, nothing = of[..., 11], np.zeros(1)
+        submit = of[..., 12] / loads.jobs
+        return solve(
+            (
+                Station(workers_read, workers_write, of[..., 8]),
+                Station(of[..., 9] * size, nothing, lanes),
+                Station(nothing, of[..., 10] * size, lanes),
+                Station(submit, submit, loads.jobs),
+            ),
+            of[..., 0] + of[..., 2] * size,
+            of[..., 0] * of[..., 1] + of[..., 2] * of[..., 3] * size,
+            share,
+            loads.outstanding,
+        )
+
+
+BLACK_BOX = BlackBox()

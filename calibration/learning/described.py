@@ -24,9 +24,9 @@ from ...scenarios.sweeps.figure_values import figure_values
 from ..sensitivity.parameters import default_parameters, with_factors
 from ..simulation.evaluator import Evaluator, Progress
 from ..simulation.kept_results import Outcome
-from .box import Parameter
 from .emulator import Emulator, design
 from .loads import Array, BoxLoad, Columns
+from .model import Parameter
 from .network import Means
 from .table import words
 

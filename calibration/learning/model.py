@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from .box import PARAMETERS, Parameter, means
 from .loads import Array, Columns
 from .network import Means
+
+
+class Parameter(NamedTuple):
+    """A number of the box.
+
+    Attributes
+    ----------
+    name
+        In tables.
+    median
+        Before anything is measured, in `unit`.
+    sd
+        Standard deviation of its logarithm then.
+    unit
+        "s", "s/B", or "" for a ratio or a number of servers.
+    """
+
+    name: str
+    median: float
+    sd: float
+    unit: str
 
 
 class Model(Protocol):
@@ -39,17 +59,3 @@ class Model(Protocol):
             Each of the shape of `parameters` without its last dimension, with n at the end.
         """
         ...
-
-
-class BlackBox:
-    """A box of which nothing is known: see :mod:`.box`."""
-
-    parameters = PARAMETERS
-    own_error = 0.0
-
-    def means(self, parameters: Array, loads: Columns) -> Means:
-        """See :meth:`Model.means`."""
-        return means(parameters, loads)
-
-
-BLACK_BOX = BlackBox()

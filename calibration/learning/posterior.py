@@ -17,9 +17,10 @@ import numpy as np
 
 from ...model.core.errors import InputError
 from ...model.files.extras import how_to_install
+from .box import BLACK_BOX
 from .errors_of_model import CorrelatedErrors
 from .loads import Array, BoxLoad, Columns, Measured
-from .model import BLACK_BOX, Model
+from .model import Model
 
 SPREADS = ("the model's error", "noise")
 _SPREAD_MEDIANS = np.log([0.1, 0.03])

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ...calibration.learning.box import means
+from ...calibration.learning.box import BLACK_BOX
 from ...calibration.learning.errors_of_model import CorrelatedErrors
 from ...calibration.learning.loads import BoxLoad, Columns, Measured
 from ...calibration.learning.posterior import draw_from_prior, learn
@@ -64,7 +64,7 @@ def _measured(true: Array, count: int, rng: np.random.Generator) -> list[Measure
         for _ in range(count)
     ]
     columns = Columns.of(loads)
-    found, (error, noise) = means(true[:-2], columns), np.exp(true[-2:])
+    found, (error, noise) = BLACK_BOX.means(true[:-2], columns), np.exp(true[-2:])
     alike = CorrelatedErrors.correlation(columns)
     rates = np.log(found.rate) + _errors(error, noise, alike, rng)
     mixed = [k for k, load in enumerate(loads) if 0 < load.read_share < 1]

@@ -18,16 +18,9 @@ from raidsim.calibration.simulation.evaluator import Evaluator, Progress
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.sweeps.figure_values import figure_values
+from raidsim.tests.calibration.learning.one_drive import NVME
 
 KIB = 1024
-NVME = """\
-name: one NVMe drive
-kernel: linux-6.12
-machine:
-  model: server
-  drives: {model: Samsung-PM9A3-3840GB, count: 1}
-workload: {kind: load, targets: [disk0], warm_up: 2ms, duration: 10ms}
-"""
 MEASURED = [
     *(BoxLoad(4 * KIB, 1, depth, share) for depth, share in ((1, 1.0), (1, 0.0), (8, 0.5), (16, 1.0))),
     *(BoxLoad(64 * KIB, 1, depth, share) for depth, share in ((1, 1.0), (4, 0.0), (4, 0.7))),

@@ -12,15 +12,7 @@ from raidsim import InputError, Scenario
 from raidsim.calibration.learning.load_emulator import LoadEmulator
 from raidsim.calibration.simulation.evaluator import Evaluator
 from raidsim.scenarios.description.scenario import ScenarioSpec
-
-NVME = """\
-name: one NVMe drive
-kernel: linux-6.12
-machine:
-  model: server
-  drives: {model: Samsung-PM9A3-3840GB, count: 1}
-workload: {kind: load, targets: [disk0], warm_up: 2ms, duration: 10ms}
-"""
+from raidsim.tests.calibration.learning.one_drive import NVME
 
 
 def nvme() -> ScenarioSpec:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raidsim import InputError
-from raidsim.calibration.learning.box import MEDIANS, SDS, means
+from raidsim.calibration.learning.box import BLACK_BOX, PARAMETERS
 from raidsim.calibration.learning.loads import BoxLoad, Columns, Measured
 from raidsim.calibration.learning.next_job import next_jobs
 from raidsim.calibration.learning.posterior import learn
@@ -34,7 +34,7 @@ def measure(
     parameters: np.ndarray, loads: list[BoxLoad], rng: np.random.Generator, noise: float = 0.02
 ) -> list[Measured]:
     """What a box of these parameters shows, with noise."""
-    found = means(parameters, Columns.of(loads))
+    found = BLACK_BOX.means(parameters, Columns.of(loads))
     noisy = np.exp(noise * rng.standard_normal((3, len(loads))))
     return [
         Measured(
@@ -50,7 +50,8 @@ def measure(
 
 def a_box(seed: int) -> np.ndarray:
     """Parameters of some box: half as far from the usual as they may be."""
-    return MEDIANS + 0.5 * SDS * np.random.default_rng(seed).standard_normal(len(MEDIANS))
+    medians, sds = np.log([each.median for each in PARAMETERS]), np.array([each.sd for each in PARAMETERS])
+    return np.asarray(medians + 0.5 * sds * np.random.default_rng(seed).standard_normal(len(PARAMETERS)))
 
 
 def test_ten_measurements_predict_the_rest() -> None:
