@@ -70,7 +70,7 @@ class LearnedBox(Value):
         -------
         tuple of Prediction
             ``rate`` (I/Os a second), ``read_mean`` and ``write_mean`` (s). Each lies with a probability of 90 % in
-            ``rate_range``, ``read_range`` and ``write_range``.
+            ``rate_range``, ``read_range`` and ``write_range``. What a load does not do is None.
 
         Raises
         ------

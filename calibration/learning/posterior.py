@@ -44,17 +44,24 @@ class Prediction(NamedTuple):
     Attributes
     ----------
     rate, read_mean, write_mean
-        Medians: I/Os a second; seconds.
+        Medians: I/Os a second; seconds, None of a kind that the load has not.
     rate_range, read_range, write_range
         Between them it lies with a probability of 90 %.
     """
 
     rate: float
-    read_mean: float
-    write_mean: float
+    read_mean: float | None
+    write_mean: float | None
     rate_range: tuple[float, float]
-    read_range: tuple[float, float]
-    write_range: tuple[float, float]
+    read_range: tuple[float, float] | None
+    write_range: tuple[float, float] | None
+
+
+def _of_its_kinds(predicted: Prediction, share: float) -> Prediction:
+    """Without latencies of reads or writes where the load has none."""
+    if share == 0:
+        return predicted._replace(read_mean=None, read_range=None)
+    return predicted._replace(write_mean=None, write_range=None) if share == 1 else predicted
 
 
 class _Kind:
@@ -185,7 +192,8 @@ class Posterior:
         found = [np.quantile(each, levels, axis=0) for each in (np.exp(rates), write * np.exp(ratios), write)]
         low, middle, high = (np.stack([each[level] for each in found], -1).tolist() for level in range(3))
         ranges = [[(one, other) for one, other in zip(*pair, strict=True)] for pair in zip(low, high, strict=True)]
-        return [Prediction._make([*values, *ends]) for values, ends in zip(middle, ranges, strict=True)]
+        predicted = [Prediction._make([*values, *ends]) for values, ends in zip(middle, ranges, strict=True)]
+        return [_of_its_kinds(each, load.read_share) for each, load in zip(predicted, loads, strict=True)]
 
 
 def learn(measured: Sequence[Measured], *, model: Model = BLACK_BOX, seed: int = 0, steps: int = 600) -> Posterior:
