@@ -1,7 +1,7 @@
 """A job of fio on a pool of ZFS beside the same one on md with a file system and the page cache.
 
 The CPU time of an I/O is compared as one ratio, and so is what memory grows by between a run and one of ten times the
-I/Os. Each run is in a process of its own, pool and array in turn.
+I/Os. Each run has its own process, pool and array in turn.
 """
 
 from __future__ import annotations

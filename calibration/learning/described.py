@@ -122,7 +122,7 @@ class DescribedMachine:
         return dict(zip(distinct, found, strict=True))
 
     def _under(self, load: BoxLoad, seconds: tuple[float, float] | None = None) -> ScenarioSpec:
-        """The scenario with a load, perhaps with times of its own: to settle, and of the measurement."""
+        """The scenario with a load, and with the given times to settle and to measure, if any."""
         own = self._scenario.workload
         fields: dict[str, Any] = own.model_dump(include=_KEPT, exclude_none=True) if isinstance(own, LoadSpec) else {}
         fields |= {"kind": "load", "targets": [self._target], "pattern": "sequential" if load.sequential else "random"}

@@ -188,7 +188,7 @@ class Drawn:
         return Search(self.case, measured, frozenset(), self.trials).answer()
 
     def injected(self) -> list[tuple[Cause, Form, dict[str, float]]]:
-        """Every cause in a strength of its own, with what the machine does; those that would show."""
+        """Every cause that would show, at one strength, with what the machine then does."""
         with drawn_strengths(self._rng):
             causes = candidates(self.case, Measurements(self.jobs, (), {}))
         forms = [(cause, self._rng.choice(cause.forms)) for cause in causes]

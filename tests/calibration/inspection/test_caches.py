@@ -83,7 +83,7 @@ def test_a_volume_without_a_cache_is_none() -> None:
 
 
 def test_dirty_data_is_said() -> None:
-    """Protects who reads the notes: what only the SSD has; nothing is said where nothing is dirty."""
+    """Protects who reads the notes: they tell what only the SSD holds, and nothing where nothing is dirty."""
     notes = made(MDSTAT, lsblk(*ARRAY), TABLE, LS, STATUS)[1].notes
     assert any("255 MiB" in note and "lost with it" in note for note in notes)
     clean = STATUS.replace(" 1021 3 ", " 0 3 ")

@@ -453,7 +453,7 @@ def test_job_files_that_are_refused(
 
 
 def test_a_job_file_of_loads_is_read_as_the_same_loads(tmp_path: Path) -> None:
-    """Protects the way from learn to measure: every load that may be named comes back, each with a name of its own."""
+    """Protects the way from learn to measure: every load that may be named comes back, each with its own name."""
     path = tmp_path / "next.fio"
     loads = [*CANDIDATES, BoxLoad(512, 1, 1, 0.0, sequential=True)]
     path.write_text(job_file(loads))
