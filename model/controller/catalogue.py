@@ -1,7 +1,9 @@
 """The catalogue of hardware RAID controllers: one file a controller, every number with where it comes from.
 
-What no data sheet gives (firmware time of a command, destage policy) is assumed, and says why. A scenario may replace
-any field of an entry.
+What no data sheet gives (firmware time of a command, destage policy) is assumed, and says why and how far off it may
+be (`spread`). Controllers of one chip generation share such values: their files name a `family`, a file of
+``families``. `relatives` lists the numbers of products for which an entry is the nearest. A scenario may replace any
+field of an entry.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, model_validator
 
 from ..core.engine import Engine
+from ..core.errors import InputError
 from ..files.catalogue_file import SourcedValue, catalogue_file, load_sourced
 from ..files.description import Duration, Frequency, PositiveSize, Rate, Size
+from ..files.yaml_files import read_yaml
 from ..links.link import Link
 from ..raid.stripes.settings import ParitySettings
 from ..tasks.prices import FREE, Prices
@@ -25,6 +29,9 @@ if TYPE_CHECKING:
     from .firmware import Firmware
 
 CATALOGUE = Path(__file__).parent / "catalogue"
+FAMILIES = CATALOGUE / "families"
+RELATIVES = "relatives"
+"""Field of a controller's file with numbers of products that it stands in for; it has no source."""
 SECTOR = 512
 
 
@@ -122,9 +129,20 @@ def controller_sources(name: str) -> dict[str, SourcedValue]:
     return load_controller(catalogue_file(CATALOGUE, "controller", name))[1]
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
+def controller_relatives(name: str) -> tuple[str, ...]:
+    """Numbers of products ("H830") of the same chip, for which an entry of the catalogue is the nearest."""
+    data, positions = read_yaml(catalogue_file(CATALOGUE, "controller", name))
+    given = data.get(RELATIVES, []) if isinstance(data, dict) else []
+    if not isinstance(given, list) or not all(isinstance(number, str) and number.isalnum() for number in given):
+        place = f"{positions.place((RELATIVES,))}: field {RELATIVES}"
+        raise InputError(place, f"found {given!r}", "expected: a list of numbers of products, such as H830")
+    return tuple(given)
+
+
+@lru_cache(maxsize=64)
 def load_controller(path: Path) -> tuple[ControllerSpec, dict[str, SourcedValue]]:
     """A controller's description and the sources of its fields; `InputError` as
     :func:`~raidsim.model.files.catalogue_file.load_sourced`.
     """
-    return load_sourced(ControllerSpec, path)
+    return load_sourced(ControllerSpec, path, (RELATIVES,), FAMILIES)

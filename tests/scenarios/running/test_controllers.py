@@ -12,7 +12,9 @@ from raidsim.scenarios.running.simulate import simulate
 DISK, FLASH = "WD5000AAKS", "Samsung-870-EVO-1TB"
 DISKS = {"raid0": 3, "raid1": 2, "raid5": 3, "raid6": 4, "raid10": 4}
 THROUGH = ("machine.controllers.c0.overrides={write_policy: write-through, read_ahead_rows: 0}",)
-WITH_FAST_PATH = [name for name in controller_names() if controller(name).fast_path]
+KINDS = list({(controller(name).processor, controller(name).levels): name for name in controller_names()}.values())
+"""One controller of each chip and set of levels."""
+WITH_FAST_PATH = [name for name in KINDS if controller(name).fast_path]
 
 
 def run(name: str, level: str, disks: int, model: str, *sets: str) -> Prediction:
@@ -31,7 +33,7 @@ workload:
 
 
 @pytest.mark.parametrize("model", [DISK, FLASH])
-@pytest.mark.parametrize("name", controller_names())
+@pytest.mark.parametrize("name", KINDS)
 def test_every_controller_runs_its_levels(name: str, model: str) -> None:
     """Protects catalogue entries from values that no load has met: each level that is offered reads and writes."""
     for level, disks in DISKS.items():
@@ -42,7 +44,7 @@ def test_every_controller_runs_its_levels(name: str, model: str) -> None:
 
 
 @pytest.mark.parametrize("model", [DISK, FLASH])
-@pytest.mark.parametrize("name", [name for name in controller_names() if "raid0" in controller(name).levels])
+@pytest.mark.parametrize("name", [name for name in KINDS if "raid0" in controller(name).levels])
 def test_a_volume_may_be_one_drive(name: str, model: str) -> None:
     """Protects "RAID 0 of one", in which controllers without pass-through show single drives."""
     assert run(name, "raid0", 1, model).iops["read"] > 0
@@ -61,5 +63,7 @@ def test_the_fast_path_spares_the_firmware(name: str) -> None:
 
     spec = controller(name)
     assert firmware_s() == pytest.approx(spec.fast_path, rel=0.05)
+    if not spec.cache:
+        return
     slow = firmware_s("machine.controllers.c0.overrides.read_ahead_rows=1")
     assert slow == pytest.approx(spec.command + spec.drive_command, rel=0.3)
