@@ -18,7 +18,7 @@ from .refusal import blamed
 from .scenario_document import scenario
 from .selection import select
 from .tools import not_read
-from .tools.controllers import arcconf, megacli, ssacli, storcli, tw_cli
+from .tools.controllers import arcconf, megacli, omreport, ssacli, storcli, tw_cli
 from .tools.controllers.hardware import connect
 from .tools.doubts import check_names, doubts, lost_datasets
 from .tools.drives import by_id, disk_lists, identify, lsblk, smartctl
@@ -36,6 +36,7 @@ _READERS: dict[str, Callable[[Output], Findings]] = {
     "ssacli": ssacli.read,
     "arcconf": arcconf.read,
     "tw_cli": tw_cli.read,
+    "omreport": omreport.read,
     "mdadm": mdadm.read,
     "mdstat": mdstat.read,
     "dmsetup": dmsetup.read,

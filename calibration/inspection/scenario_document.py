@@ -189,11 +189,11 @@ class _Scenario:
             facts: dict[str, Fact[Any] | None] = {
                 "model": found.product,
                 "cache": found.cache or found.memory,
-                "write_policy": found.write_policy,
+                "write_policy": found.policy.write_policy,
                 "battery": found.battery,
-                "forced_write_back": found.forced,
-                "keeps_reads": found.keeps_reads,
-                "read_ahead_rows": found.reads_ahead,
+                "forced_write_back": found.policy.forced,
+                "keeps_reads": found.policy.keeps_reads,
+                "read_ahead_rows": found.policy.reads_ahead,
                 "drive_interface": found.interface,
                 "drive_rate": found.interface,
             }
@@ -201,7 +201,7 @@ class _Scenario:
                 fact = facts.get(key)
                 assumed = "by the arrays and drives it has" if fact is None else ""
                 if key == "cache" and found.cache is None:
-                    assumed = "of the memory on the board, the share that the catalogue's controller keeps as cache"
+                    assumed = "of the memory on the board, the share that firmware leaves as cache"
                 changed.put(key, value, fact.where if fact is not None else "", assumed)
 
     def _array(self, arrays: Mapping, chosen: Chosen) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ....model.controller.catalogue import controller, controller_names
+from ....model.controller.catalogue import controller, controller_names, controller_relatives
 from ....model.kernels import distributions, kernel_names
 from ....model.kernels.distributions import of_build
 from ....model.kernels.releases import released, series
@@ -85,44 +85,82 @@ def nearest_controller(found: FoundController, drives: int, levels: set[str]) ->
         Those of its arrays.
     """
     product = found.product.value if found.product is not None else ""
-    numbers = set(re.findall(r"\w*\d{3,}\w*", product))
-    made = [each for each in controller_names() if each.startswith(_MAKERS) and product.startswith(each.split("-")[0])]
-    names = [each for each in controller_names() if numbers & set(each.split("-"))] or made
-    name = names[0] if names else "LSI-9260-8i"
+    name, how = _nearest_entry(product, found.interface.value if found.interface is not None else "")
     entry = controller(name)
-    exact = bool(numbers & set(name.split("-")))
     overrides: dict[str, Any] = {}
-    if product and not exact:
+    if product and how:
         overrides["model"] = product
     if found.cache is not None and found.cache.value != entry.cache:
         overrides["cache"] = _size(found.cache.value)
-    elif found.memory is not None and not exact:
-        overrides["cache"] = _size(int(found.memory.value * _USED_SHARE) >> 20 << 20)
+    elif found.cache is None and found.memory is not None and found.memory.value:
+        left = int(found.memory.value * _LEFT_SHARE) >> 20 << 20
+        if not entry.cache or not 1 / _OTHER_MEMORY < left / entry.cache < _OTHER_MEMORY:
+            overrides["cache"] = _size(left)
+    has_cache = bool(overrides.get("cache", entry.cache))
     for field, fact in (
-        ("write_policy", found.write_policy),
-        ("battery", found.battery),
-        ("forced_write_back", found.forced),
-        ("keeps_reads", found.keeps_reads),
+        ("write_policy", found.policy.write_policy),
+        ("battery", found.battery if has_cache else None),
+        ("forced_write_back", found.policy.forced),
+        ("keeps_reads", found.policy.keeps_reads if has_cache else None),
     ):
         if fact is not None and fact.value != getattr(entry, field):
             overrides[field] = fact.value
-    if found.reads_ahead is not None and not found.reads_ahead.value:
+    reads_ahead = found.policy.reads_ahead
+    if reads_ahead is not None and not reads_ahead.value and entry.read_ahead_rows:
         overrides["read_ahead_rows"] = 0
-    if found.interface is not None and found.interface.value in _PORTS and found.interface.value != "SAS-6G":
-        overrides["drive_interface"], overrides["drive_rate"] = _PORTS[found.interface.value]
+    elif reads_ahead is not None and reads_ahead.value and has_cache and not entry.read_ahead_rows:
+        overrides["read_ahead_rows"] = _ROWS_AHEAD
+    ports = _PORTS.get(found.interface.value) if found.interface is not None else None
+    if ports is not None and ports[0] != entry.drive_interface:
+        overrides["drive_interface"], overrides["drive_rate"] = ports
     if drives > entry.ports:
         overrides["ports"] = drives
     missing = sorted(levels - set(entry.levels))
     if missing:
         overrides["levels"] = [*entry.levels, *missing]
-    why = "" if exact else f"the catalogue's {name} is the nearest; its processor stands in"
+    why = f"the catalogue's {name} is the nearest{how}; its processor stands in" if how else ""
     return name, overrides, why
 
 
-_MAKERS = ("Adaptec", "3ware")
+def _nearest_entry(product: str, interface: str) -> tuple[str, str]:
+    """The entry for a product, and what is alike; "" if it is the product itself.
+
+    By its number, then by the numbers of products with the same chip, then by its maker, and by the drives' interface.
+    """
+    numbers = {each.replace("/", "").casefold() for each in _NUMBER.findall(product)}
+    words = {each.casefold() for each in re.split(r"[\s-]+", product)}
+    own = {name: {part.casefold() for part in name.split("-")} for name in controller_names()}
+    named = [name for name, parts in own.items() if numbers & parts]
+    if named:
+        return max(named, key=lambda name: len(words & own[name])), ""
+    for name in controller_names():
+        if numbers & {each.casefold() for each in controller_relatives(name)}:
+            return name, ", of the same chip or its generation"
+    maker = next((entry for words_of, entry in _MAKERS.items() if re.search(words_of, product)), None)
+    if maker is not None:
+        return maker, " of its maker's"
+    return _BY_INTERFACE.get(interface, "LSI-9260-8i"), " by the interface of its drives" if interface else " usual one"
+
+
+_NUMBER = re.compile(r"\w*\d{3,}\w*|\b\d/[iE]\b")
+"""What tells a product: "9361", "P408i", "H730P", and the "6/i" of a PERC."""
+_MAKERS = {
+    "Adaptec": "Adaptec-3154-8i",
+    "3ware": "3ware-8500",
+    "Smart (?:Array|HBA).*Gen1": "HPE-P408i-a",
+    "Smart (?:Array|HBA)": "HPE-P410i",
+    "Areca|^ARC": "Areca-ARC-1880i",
+}
 """Whose controllers have firmware of their own: one of them is nearer than MegaRAID."""
-_USED_SHARE = 397 / 512
-"""Of the memory on a MegaRAID board the firmware keeps so much as cache (LSI-9260-8i in the catalogue)."""
+_BY_INTERFACE = {"SAS-3G": "Dell-PERC-6i", "SAS-6G": "LSI-9260-8i", "SAS-12G": "LSI-9361-8i"}
+"""A MegaRAID of the generation."""
+_LEFT_SHARE = 0.82
+"""Of the memory on a board the firmware leaves so much as cache: the median of nine listings of the catalogue's cards
+(397 and 400 of 512 MB; 873 of 1,024; 1,374, 1,843 and 1,931 of 2,048; 3,891 of 4,096; 6,319 and 6,678 of 8,192)."""
+_OTHER_MEMORY = 1.4
+"""A board with a cache this many times as large as the entry's has another size of memory."""
+_ROWS_AHEAD = 2
+"""Rows of a controller that is set to read ahead: one stripe sent, one being read."""
 _PORTS = {
     "SAS-3G": ("SAS 3Gb/s", "300MB/s"),
     "SAS-6G": ("SAS 6Gb/s", "600MB/s"),

@@ -104,15 +104,30 @@ _KEYS = {
     ),
     "ssacli": _keys(
         "strip size; stripe size; fault tolerance; total cache size; model; rotational speed; "
-        "battery/capacitor status; no-battery write cache; parity groups; number of parity groups",
+        "total cache memory available; battery/capacitor status; no-battery write cache; parity groups; "
+        "number of parity groups",
         {
             "disk name; interface type; drive type; raid": ".+",
+            "logical drive": _WHOLE,
+            "array": "[A-Z]+",
             "size; cache size": _SIZED,
             "caching; array accelerator; drive write cache; physical drive write cache policy": r"\w.*",
             "status": r"(?:OK|Failed|Rebuilding|Recovering|Ready|Predictive|Interim|Waiting|Transforming|Not)\b.*",
         },
         "full stripe size; mount points; sectors per track; cache status; native block size; serial number; slot; "
         "cache serial number; cache ratio; unused space; used space; array type; cylinders; heads; bus interface",
+    ),
+    "omreport": _keys(
+        "cache memory size; layout; size; stripe element size; read policy; capacity; product id; negotiated speed",
+        {
+            "id": r"[\d:]+",
+            "name; slot id; bus protocol; media; device name; progress": _ANY,
+            "cache policy; disk cache policy; learn state": _ANY,
+            "state": r"[A-Z][\w -]+",
+            "write policy": r"(?:Force )?Write (?:Back|Through).*",
+            "hot spare": "No|Global|Dedicated",
+        },
+        "status; revision; vendor id; serial no.; sector size; encrypted; media type; part number; capable speed",
     ),
     "lscpu": _keys(
         "model name; modellname; nom de modèle; cpu(s); processeur(s)",

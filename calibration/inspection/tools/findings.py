@@ -15,6 +15,7 @@ from .filling import fill
 from .found_pools import FoundDataset, FoundPool
 from .found_volumes import FoundCache, FoundVolume
 from .seat import Seat
+from .volume_policy import VolumePolicy
 
 Interface = Literal["pata", "sata", "sas", "scsi", "fc", "nvme", "usb", "virtual"]
 State = Literal["in use", "failed", "missing", "rebuilding"]
@@ -123,6 +124,8 @@ class FoundArray:
         The hardware controller that runs it, and its number of the drive group.
     depth, per_span
         Inner arrays, and drives of each, as the controller counts them.
+    policy
+        What the controller's cache does for it.
     disk_cache
         Whether the controller turns its drives' write caches on or off.
     shown_as
@@ -166,6 +169,7 @@ class FoundArray:
     depth: Fact[int] | None = None
     per_span: Fact[int] | None = None
     disk_cache: Fact[bool] | None = None
+    policy: VolumePolicy | None = None
     shown_as: str | None = None
     container: bool = False
     letters: str = ""
@@ -203,10 +207,8 @@ class FoundController:
         Bytes on the board, and those that the firmware uses as cache.
     battery
         "good", "failed", "learning" or "charging".
-    write_policy, forced
-        "write-back" or "write-through"; write-back also without a good battery.
-    reads_ahead, keeps_reads
-        Whether it reads ahead of a sequential reader, and keeps what was read.
+    policy
+        That of its largest volume, once all outputs are read.
     interface
         Of its drives ("SAS-12G").
     chunk
@@ -219,10 +221,7 @@ class FoundController:
     memory: Fact[int] | None = None
     cache: Fact[int] | None = None
     battery: Fact[str] | None = None
-    write_policy: Fact[str] | None = None
-    forced: Fact[bool] | None = None
-    reads_ahead: Fact[bool] | None = None
-    keeps_reads: Fact[bool] | None = None
+    policy: VolumePolicy = field(default_factory=VolumePolicy)
     interface: Fact[str] | None = None
     chunk: Fact[int] | None = None
 

@@ -69,6 +69,7 @@ KINDS = {
     "ssacli": "ssacli (hpssacli, hpacucli) ctrl all show config",
     "arcconf": "arcconf getconfig",
     "tw_cli": "tw_cli /c0 show",
+    "omreport": "omreport storage controller, vdisk, pdisk or battery",
     "disks": "nvme list or fdisk -l",
     "cpuinfo": "/proc/cpuinfo",
     "meminfo": "/proc/meminfo",
@@ -117,6 +118,8 @@ _STARTS = {
     "arcconf": r"Controllers found: \d|(?:Controller|Logical [Dd]evice|Physical Device) information\s*$"
     r"|Logical [Dd]evice number \d",
     "tw_cli": r"//\S+> |Unit +UnitType +Status\b|V?Port +Status +Unit\b|Ctl +Model +",
+    "omreport": r"List of (?:Controllers|Virtual Disks|Batteries) [io]n |List of Physical Disks "
+    r"|(?:Virtual|Physical) Disk \S+ on Controller \S|\s*Controller +\S.*\((?:PCI )?(?:Slot )?\w+\)\s*$",
     "disks": r"Node +(?:Generic +)?SN +Model\b"
     r"|(?:Disk|Festplatte|Disque) /dev/\S+ ?: \d.*\b\d+ (?:bytes|Bytes|octets)\b",
     "megacli": r"Adapter #?\d+\b|BBU status for Adapter: \d+",
@@ -143,7 +146,7 @@ _UNAME = re.compile(r"(?:^|[#$>%]\s*)(?:sudo\s+)?uname\s+-\w*r\w*\s*$", re.ASCII
 _COMMAND = re.compile(
     r"[#$>%\u276f\u279c\u00bb]\s*(?:~\s+)?(?:sudo\s+)?(?:LC_ALL=C\s+)?(?:\S*/)?"
     r"(?:cat|mdadm|lsblk|smartctl|(?:stor|perc|mega|ssa|hpssa|hpacu)cli\w*|uname|df|mount|fdisk|dmesg|hdparm|ls|exit"
-    r"|nvme|z(?:pool|fs)|arc_?s\w+|btrfs|[plv]vs|dmsetup|blkid|free|lscpu|lspci|dmesg|journalctl|dd|fio|iostat|head|tail|grep|echo)\b",
+    r"|omreport|nvme|z(?:pool|fs)|arc_?s\w+|btrfs|[plv]vs|dmsetup|blkid|free|lscpu|lspci|dmesg|journalctl|dd|fio|iostat|head|tail|grep|echo)\b",
     re.IGNORECASE,
 )
 """A prompt with a command after it."""
@@ -162,7 +165,18 @@ _CONTINUES: dict[str, tuple[str, ...]] = {
     kind: (kind,)
     for kind in (
         *("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk", "arcconf", "tw_cli"),
-        *("hdparm", "lspci", "dmesg", "zpool_status", "zfs_parameters", "by_id", "arcstats", "sysfs", "dmsetup"),
+        *(
+            "omreport",
+            "hdparm",
+            "lspci",
+            "dmesg",
+            "zpool_status",
+            "zfs_parameters",
+            "by_id",
+            "arcstats",
+            "sysfs",
+            "dmsetup",
+        ),
     )
 }
 _CONTINUES["arc_summary"] = ("arc_summary", "uname")  # its own lines of the kernel

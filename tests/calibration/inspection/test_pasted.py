@@ -236,6 +236,113 @@ def test_ssacli_with_details() -> None:
     assert terabytes(spec, "c0p1I-1-1") == pytest.approx(0.9, rel=0.01)
 
 
+def test_arcconf_of_a_logical_device_alone() -> None:
+    """Protects getconfig LD: a RAID 10 of four SATA SSDs that write back, on the nearest of Adaptec's."""
+    spec, _ = made("arcconf-ld")
+    array = spec.arrays["c0v0"]
+    assert (array.level, array.chunk, len(array.members)) == ("raid10", 256 << 10, 4)
+    drive = spec.machine.drives["c0p0-0"].spec()
+    assert not drive.rotational
+    assert drive.interface.startswith("SATA")
+    assert drive.capacity == pytest.approx(480e9, rel=0.01)
+    assert spec.machine.controllers["c0"].model == "Adaptec-3154-8i"
+    assert spec.machine.controllers["c0"].spec().writes_back
+
+
+def test_ssacli_of_solid_state_drives() -> None:
+    """Protects "config detail" of a RAID 6 of four SATA SSDs on a P408i-a, whose cache is on."""
+    spec, _ = made("ssacli-config-detail")
+    array = spec.arrays["c0v1"]
+    assert (array.level, array.chunk, len(array.members), array.failed) == ("raid6", 256 << 10, 4, ())
+    assert [spec.machine.drives[each].spec().rotational for each in array.members] == [False] * 4
+    assert terabytes(spec, array.members[0]) == pytest.approx(0.96, rel=0.001)
+    assert spec.machine.controllers["c0"].model == "HPE-P408i-a"
+    assert spec.machine.controllers["c0"].spec().writes_back
+
+
+def test_an_hba_with_jbod_drives_as_json() -> None:
+    """Protects an HBA 9500-8i: the drives that it passes on, no array and no controller."""
+    found = inspect([read_source(PASTED / "storcli-hba-9500.json")], "test")
+    spec = document_from(found.text, "again").spec()
+    assert (len(spec.machine.drives), spec.arrays, spec.machine.controllers) == (6, {}, {})
+    assert terabytes(spec, "c0e23s2") == pytest.approx(18.0, rel=0.001)
+    assert [name for name in spec.machine.drives if not spec.machine.drives[name].spec().rotational] == [
+        *("c0e23s1", "c0e23s3", "c0e23s5")
+    ]
+
+
+OMREPORT = (PASTED / "made-omreport.txt").read_text(encoding="utf-8")
+
+
+def test_omreport() -> None:
+    """Protects Dell's OpenManage: volumes and their disks by the name in the heading, as text and with -fmt ssv, the
+    rebuild, the spare, and the policy of the volume with the data.
+    """
+    spec, found = made("made-omreport")
+    system, data = spec.arrays["c0v0"], spec.arrays["c0v1"]
+    assert (system.level, system.members, system.controller) == ("raid1", ("c0p0-1-0", "c0p0-1-1"), "c0")
+    assert (data.level, data.chunk) == ("raid6", 256 << 10)
+    assert data.members == ("c0p0-1-2", "c0p0-1-3", "c0p0-1-4", "c0p0-1-5")
+    assert (data.failed, data.rebuilding, data.spares) == (("c0p0-1-4",), ("c0p0-1-4",), ("c0p0-1-6",))
+    assert data.resync is not None
+    assert data.resync.position == pytest.approx(0.37 * 2e12, rel=0.01)
+    controller = spec.machine.controllers["c0"]
+    assert (controller.model, controller.spec().cache) == ("Dell-PERC-H730P", 1931 << 20)
+    assert controller.spec().writes_back
+    assert controller.spec().read_ahead_rows > 0
+    assert not spec.machine.drives["c0p0-1-0"].spec().rotational
+    assert spec.machine.drives["c0p0-1-2"].hard_disk().write_cache is False
+    assert [note for note in found.notes if note.startswith("c0v0 is write-through") and "one policy" in note]
+
+
+def test_omreport_of_one_volume_needs_no_list_of_its_disks() -> None:
+    """Protects "pdisk controller=0" alone: the disks in use are the only volume's; of two each needs its list."""
+    one = OMREPORT[OMREPORT.index("List of Virtual") : OMREPORT.index("ID                                : 1")]
+    two = OMREPORT[OMREPORT.index("List of Virtual") : OMREPORT.index("# omreport storage pdisk")]
+    disks = OMREPORT[OMREPORT.index("List of Physical Disks belonging to system") :].partition("# omreport")[0]
+    disks = disks.replace("belonging to system", "on Controller PERC H730P Mini (Slot Embedded)")
+    for sources in ([Source("x", one + disks)], [Source("x", one), Source("y", disks)]):
+        spec = document_from(inspect(sources, "x").text, "again").spec()
+        assert spec.arrays["c0v0"].members == ("c0p0-1-0", "c0p0-1-1")
+    with pytest.raises(InputError, match=r"nothing tells its drives; give what omreport storage pdisk controller=0"):
+        inspect([Source("x", two + disks)], "x")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("RAID-6", "RAID-7"), "found 'RAID-7'; expected: one of RAID-0, RAID-1"),
+        (("(3999688294400 bytes)", ""), "expected: a size with its bytes"),
+        (("0:1:2;Ok", "0:1:2"), "expected: 13 values, one for each key"),
+        (("0:1:2;Ok", "x;Ok"), "expected: the place of a disk, such as 0:1:5"),
+    ],
+)
+def test_a_damaged_omreport_is_refused(change: tuple[str, str], message: str) -> None:
+    """Protects from another machine in silence: the place, what was found and what is expected."""
+    assert change[0] in OMREPORT
+    with pytest.raises(InputError, match=message) as refused:
+        inspect([Source("x", OMREPORT.replace(*change))], "x")
+    assert re.match(r"x:\d+", refused.value.place)
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        ("made-omreport", "Write Through", "Write Back"),
+        ("made-ssacli-policies", "Disabled", "Enabled"),
+    ],
+)
+def test_the_policy_is_the_largest_volumes(name: str, first: str, second: str) -> None:
+    """Protects machines whose system volume, the first one, writes through: the loaded volume's policy counts.
+    Counter-test: with the policies exchanged it writes through.
+    """
+    text = (PASTED / f"{name}.txt").read_text(encoding="utf-8")
+    exchanged = text.replace(first, "~").replace(second, first).replace("~", second)
+    for changed, back in ((text, True), (exchanged, False)):
+        spec = document_from(inspect([Source("x", changed)], "x").text, "again").spec()
+        assert spec.machine.controllers["c0"].spec().writes_back is back
+
+
 def test_drives_behind_an_hba_are_the_hosts() -> None:
     """Protects storcli of an HBA: its drives, no array and no controller; once if the host names them too."""
     spec, _ = made("made-storcli-hba")

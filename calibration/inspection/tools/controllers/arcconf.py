@@ -16,7 +16,8 @@ from ..findings import Findings, FoundArray, FoundController, FoundDrive, FoundM
 from ..output_text import bounded, key_lines, pairs, rate_of, size_of
 from ..outputs import Output
 from ..seat import Seat, SeatState
-from .hardware import MOST_NUMBER, battery_state, controller_name
+from ..volume_policy import VolumePolicy
+from .hardware import MOST_NUMBER, battery_state, controller_name, written
 
 RANK = 3
 MAKER = "Adaptec"
@@ -121,9 +122,9 @@ class _Reader:
                 array.size = fact(size_of(value), value)
             elif key.text == "Stripe-unit size" and value.text[:1].isdecimal():
                 array.chunk = fact(size_of(value), value)
-            elif key.text in ("Write-cache setting", "Write-cache mode") and self.controller.write_policy is None:
+            elif key.text in ("Write-cache setting", "Write-cache mode") and array.policy is None:
                 back = value.text.startswith(("Enabled", "On")) and "write-through" not in value.text
-                self.controller.write_policy = fact("write-back" if back else "write-through", value)
+                array.policy = VolumePolicy(written(back, value))
             elif key.text.startswith("Status of") and value.text.startswith(("Failed", "Offline")):
                 array.reason = "it has failed"
         if len(groups) > 1 and array.level is not None and array.level.value in ("raid50", "raid60"):

@@ -14,6 +14,7 @@ from ....text.report_text import Cell
 from ..facts import Fact, fact
 from ..findings import Findings, FoundArray, FoundController, FoundDrive, FoundMember, Interface
 from ..seat import Seat
+from ..volume_policy import VolumePolicy
 
 INTERFACES: dict[str, Interface] = {"SATA": "sata", "SAS": "sas", "NVMe": "nvme", "FC": "fc"}
 MOST_NUMBER = 4095
@@ -37,29 +38,37 @@ def drive_name(controller: int, enclosure: str, slot: str) -> str:
     return f"c{controller}e{enclosure}s{slot}" if enclosure.isdecimal() else f"c{controller}s{slot}"
 
 
-def policy_letters(controller: FoundController, cell: Cell) -> None:
+def policy_letters(cell: Cell) -> VolumePolicy | None:
     """StorCLI's "RWBD": read ahead or not (NR), write back (always: AWB), through (WT), direct or cached I/O."""
     match = _LETTERS.match(cell.text)
     if match is None:
-        return
-    controller.reads_ahead = fact(match["read"] != "NR", cell)
-    controller.write_policy = fact("write-through" if match["write"] == "WT" else "write-back", cell)
-    controller.forced = fact(match["write"] in ("AWB", "FWB"), cell)
-    if match["keep"]:
-        controller.keeps_reads = fact(match["keep"] == "C", cell)
+        return None
+    return VolumePolicy(
+        written(match["write"] != "WT", cell),
+        fact(match["write"] in ("AWB", "FWB"), cell),
+        fact(match["read"] != "NR", cell),
+        fact(match["keep"] == "C", cell) if match["keep"] else None,
+    )
 
 
-def policy_words(controller: FoundController, wanted: Cell | None, now: Cell) -> None:
+def written(back: bool, cell: Cell) -> Fact[str]:
+    """The write policy: into memory or not."""
+    return fact("write-back" if back else "write-through", cell)
+
+
+def policy_words(controller: FoundController, wanted: Cell | None, now: Cell) -> VolumePolicy:
     """MegaCli's "WriteBack, ReadAheadNone, Direct, No Write Cache if Bad BBU": what is set, and what holds now."""
     words = [word.strip() for word in now.text.split(",")]
     asked = [word.strip() for word in wanted.text.split(",")] if wanted is not None else words
-    controller.reads_ahead = fact("ReadAheadNone" not in words, now)
-    controller.keeps_reads = fact("Cached" in words, now)
-    controller.forced = fact("Write Cache OK if Bad BBU" in words, now)
     back = "WriteBack" in asked
-    controller.write_policy = fact("write-back" if back else "write-through", wanted if wanted is not None else now)
     if back and "WriteThrough" in words:
         controller.battery = fact("failed", now)
+    return VolumePolicy(
+        written(back, wanted if wanted is not None else now),
+        fact("Write Cache OK if Bad BBU" in words, now),
+        fact("ReadAheadNone" not in words, now),
+        fact("Cached" in words, now),
+    )
 
 
 def battery_state(cell: Cell) -> Fact[str]:
@@ -87,17 +96,33 @@ def connect(found: Findings) -> None:
         if unknown and len(unknown) == len(free):
             for array, group in zip(unknown, free, strict=True):
                 array.group = group
+        _the_only_one(unknown, groups, seated)
         for array in arrays:
             if not array.members and array.group is not None:
                 _seat(array, found, seated)
             _state(array, found)
         _spares(arrays, found, seated)
+        _policy(controller, found.controllers[controller], arrays)
         for array in arrays:
             if array.disk_cache is not None:
                 for member in array.members:
                     drive = found.drives.get(member.device or "")
                     if drive is not None and drive.write_cache is None:
                         drive.write_cache = array.disk_cache
+
+
+def _the_only_one(unknown: list[FoundArray], groups: list[int], seated: dict[str, Seat]) -> None:
+    """Drives in use of which nothing tells the group are the only array's; of several arrays each needs its list."""
+    loose = [seat for seat in seated.values() if seat.group is None and seat.state not in ("spare", "free")]
+    if len(unknown) == 1 and not groups and loose:
+        unknown[0].group = 0
+        for seat in loose:
+            seat.group = 0
+    elif loose:
+        for array in unknown:
+            if array.group is None:
+                command = f"omreport storage pdisk controller={(array.controller or 'c0')[1:]} vdisk=..."
+                array.reason = array.reason or f"nothing tells its drives; give what {command} prints for each"
 
 
 def _seat(array: FoundArray, found: Findings, seated: dict[str, Seat]) -> None:
@@ -153,6 +178,20 @@ def _state(array: FoundArray, found: Findings) -> None:
         if member.state == "rebuilding" and array.action is None:
             array.action = Fact("recover", member.where)
             array.progress = found.rebuilds.get(member.device or "")
+
+
+def _policy(name: str, controller: FoundController, arrays: list[FoundArray]) -> None:
+    """A modeled controller has one policy: that of its largest array, which is loaded; another one's is noted."""
+    for array in sorted(arrays, key=_bytes, reverse=True):
+        if array.policy is None or array.reason is not None:
+            continue
+        mine, its = controller.policy.write_policy, array.policy.write_policy
+        if mine is not None and its is not None and mine.value != its.value:
+            array.notes.append(
+                f"{array.name} is {its.value} ({its.where}); {name} has one policy in the model, {mine.value} "
+                f"({mine.where})"
+            )
+        controller.policy.learn(array.policy)
 
 
 def _spares(arrays: list[FoundArray], found: Findings, seated: dict[str, Seat]) -> None:

@@ -151,8 +151,7 @@ class _Reader:
         elif name == "default cache policy":
             self.default = value
         elif name == "current cache policy":
-            if self.controller.write_policy is None:
-                policy_words(self.controller, self.default, value)
+            array.policy = policy_words(self.controller, self.default, value)
         elif name == "disk cache policy" and value.text in ("Enabled", "Disabled"):
             array.disk_cache = fact(value.text == "Enabled", value)
 

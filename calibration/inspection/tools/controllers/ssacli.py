@@ -15,7 +15,8 @@ from ..findings import Findings, FoundArray, FoundController, FoundDrive, Interf
 from ..output_text import LARGEST, bounded, size_of
 from ..outputs import Output
 from ..seat import Seat, SeatState
-from .hardware import MOST_NUMBER, battery_state, controller_name
+from ..volume_policy import VolumePolicy
+from .hardware import MOST_NUMBER, battery_state, controller_name, written
 
 RANK = 3
 _CONTROLLER = re.compile(
@@ -25,7 +26,9 @@ _CONTROLLER = re.compile(
 _ARRAY = re.compile(r"\s+[Aa]rray:? (?P<letter>[A-Z]{1,2})\b")
 _LOGICAL = re.compile(r"\s+(?:logicaldrive|Logical Drive:) (?P<number>\d{1,4})(?: \((?P<words>[^)]*)\))?", re.ASCII)
 _PHYSICAL = re.compile(r"\s+physicaldrive (?P<seat>[\w:]{1,20})(?: \((?P<words>[^)]*)\))?\s*$", re.ASCII)
-_DAMAGED = re.compile(r"drive \S+ \(|rray [A-Z] \(|(?:\bport |RAID )\S+.*\)\s*$")
+_DAMAGED = re.compile(
+    r"drive \S+ \(|^\s+(?:physicaldrive|\S+ \S{1,4}:\S{1,4}:\S{1,4})\s*$|rray [A-Z] \(|(?:\bport |RAID )\S+.*\)\s*$"
+)
 """A piece of one of these."""
 _UNASSIGNED = re.compile(r"\s+[Uu]nassigned\b")
 _PAIR = re.compile(r"\s+(?P<key>[\w /()-]+?):\s+(?P<value>\S.*?)\s*$")
@@ -180,18 +183,17 @@ class _Reader:
         elif key == "Status" and value.text == "Failed":
             array.reason = "it has failed"
         elif key in ("Caching", "Array Accelerator") and value.text in ("Enabled", "Disabled"):
-            policy = "write-back" if value.text == "Enabled" else "write-through"
-            self.controller.write_policy = self.controller.write_policy or fact(policy, value)
+            array.policy = array.policy or VolumePolicy(written(value.text == "Enabled", value))
         elif key == "Disk Name" and value.text.startswith("/dev/"):
             array.shown_as = value.text.split()[0].removeprefix("/dev/")
 
     def _of_controller(self, key: str, value: Cell) -> None:
         controller = self.controller
         if key in ("Total Cache Size", "Cache Size"):
-            if value.text[:1].isdecimal() and not value.text.replace(".", "").isdecimal():
-                controller.memory = controller.memory or fact(size_of(value), value)
-            elif _is_number(value.text):  # newer versions print GB without the unit
-                controller.memory = controller.memory or fact(int(float(value.text) * 2**30), value)
+            if value.text[:1].isdecimal():
+                controller.memory = controller.memory or fact(_memory(value), value)
+        elif key == "Total Cache Memory Available":
+            controller.cache = controller.cache or fact(_memory(value), value)
         elif key == "Battery/Capacitor Status":
             controller.battery = battery_state(value._replace(text="Optimal" if value.text == "OK" else value.text))
         elif key in ("Drive Write Cache", "Physical Drive Write Cache Policy") and value.text in (
@@ -200,7 +202,7 @@ class _Reader:
         ):
             self.drive_cache = fact(value.text == "Enabled", value)
         elif key == "No-Battery Write Cache":
-            controller.forced = fact(value.text == "Enabled", value)
+            controller.policy.forced = fact(value.text == "Enabled", value)
 
 
 def _letters(text: str) -> int:
@@ -211,8 +213,10 @@ def _letters(text: str) -> int:
     return number - 1
 
 
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"\d{1,4}(?:\.\d{1,3})?", text) is not None
+def _memory(cell: Cell) -> int:
+    """Bytes of "512 MB", "2.0 GB", and of "2.0", as newer versions print GB; whole MiB."""
+    plain = re.fullmatch(r"\d{1,4}(?:\.\d{1,3})?", cell.text)
+    return (int(float(cell.text) * 2**30) if plain is not None else size_of(cell)) >> 20 << 20
 
 
 def _decimal(cell: Cell, text: str) -> int:

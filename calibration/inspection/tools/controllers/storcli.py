@@ -161,21 +161,7 @@ class _Reader:
         if size is not None and size.text[:1].isdecimal():
             array.size = fact(size_of(size), size)
         if cache is not None:
-            self._policy(cache, array)
-
-    def _policy(self, cell: Cell, array: FoundArray) -> None:
-        """The controller's policy is that of its first array; another array's is noted."""
-        before = self.controller.write_policy
-        if before is None:
-            policy_letters(self.controller, cell)
-            return
-        other = FoundController("", "")
-        policy_letters(other, cell)
-        if other.write_policy is not None and other.write_policy.value != before.value:
-            array.notes.append(
-                f"{array.name} is {other.write_policy.value} ({place(cell)}); a controller has one policy, "
-                f"{before.value} ({before.where})"
-            )
+            array.policy = policy_letters(cache)
 
     def _properties(self, value: Value, array: FoundArray) -> None:
         strip, depth, each = (said(value, key) for key in ("Strip Size", "Span Depth", "Number of Drives Per Span"))

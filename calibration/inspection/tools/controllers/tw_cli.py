@@ -14,7 +14,8 @@ from ..findings import Findings, FoundArray, FoundController, FoundDrive, FoundM
 from ..output_text import bounded, size_of
 from ..outputs import Output
 from ..seat import Seat
-from .hardware import controller_name
+from ..volume_policy import VolumePolicy
+from .hardware import controller_name, written
 
 RANK = 3
 MAKER = "3ware"
@@ -58,7 +59,7 @@ def read(output: Output) -> Findings:
                 spares.add(at)
             else:
                 units[at] = _unit(f"{name[0]}{number}u{at}", name, cells, text.group(each, unit, "kind"), found)
-                _policy(controller, cells)
+                units[at].policy = _policy(cells)
         elif port := _PORT.match(line):
             cell = text.group(each, port, "number")
             drive = _drive(f"c{number}port{int(cell.text)}", text.group(each, port, "size"), port, cell)
@@ -96,12 +97,12 @@ def _unit(name: str, controller: str, cells: dict[str, Cell], kind: Cell, found:
     return array
 
 
-def _policy(controller: FoundController, cells: dict[str, Cell]) -> None:
+def _policy(cells: dict[str, Cell]) -> VolumePolicy | None:
     """The cache of a unit: "ON" or with a W it takes writes."""
     cache = cells.get("Cache")
-    if cache is not None and controller.write_policy is None and re.fullmatch(r"ON|OFF|Ri?W?|W|-", cache.text):
-        back = cache.text == "ON" or cache.text.endswith("W")
-        controller.write_policy = fact("write-back" if back else "write-through", cache)
+    if cache is None or not re.fullmatch(r"ON|OFF|Ri?W?|W|-", cache.text):
+        return None
+    return VolumePolicy(written(cache.text == "ON" or cache.text.endswith("W"), cache))
 
 
 def _drive(name: str, size: Cell, port: re.Match[str], cell: Cell) -> FoundDrive:
