@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..calibration.uncertainty.controller_spread import controller_spread
 from ..calibration.uncertainty.model_interval import RunIntervals, run_intervals
 from ..model.statistics.usage import Usage
 from ..scenarios.description.scenario import ScenarioSpec
@@ -183,7 +184,8 @@ class Result(Drawn):
     def real_interval(self, name: str = "throughput") -> Interval:
         """Return the 90 % interval of a figure on real machines.
 
-        It is as wide as the errors of raidsim's predictions of published reports, for figures of the same kind.
+        It is as wide as the errors of raidsim's predictions of published reports, for figures of the same kind, and as
+        what no data sheet gives of a controller's firmware times leaves open.
 
         Parameters
         ----------
@@ -202,7 +204,8 @@ class Result(Drawn):
         return Interval(value, low, high)
 
     def _intervals(self) -> RunIntervals:
-        return run_intervals(self.spec, offered=offered_only(self.spec, self.prediction))
+        spread = controller_spread(self.spec, self.prediction)
+        return run_intervals(self.spec, offered_only(self.spec, self.prediction), spread)
 
     def without_bottleneck(self, progress: bool = True) -> WithoutBottleneck | None:
         """Run the scenario again without what limits it.

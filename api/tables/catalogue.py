@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -28,7 +29,7 @@ def makers_rate(rate: float) -> str:
 
 
 def entry_document(name: str, values: Mapping[str, Any], sources: Mapping[str, SourcedValue]) -> dict[str, Any]:
-    """Return one entry: ``name`` and ``fields``, each with ``value`` (SI units), ``source`` and ``assumed``.
+    """Return one entry: ``name`` and ``fields``, each with ``value`` (SI units), ``source``, ``assumed``, ``spread``.
 
     A field that the file leaves to its default has neither source nor assumption.
     """
@@ -39,6 +40,7 @@ def entry_document(name: str, values: Mapping[str, Any], sources: Mapping[str, S
             "value": value,
             "source": origin.source if origin else None,
             "assumed": origin.assumed if origin else None,
+            "spread": origin.spread if origin else None,
         }
     return {"name": name, "fields": fields}
 
@@ -46,10 +48,15 @@ def entry_document(name: str, values: Mapping[str, Any], sources: Mapping[str, S
 def entry_table(sources: Mapping[str, SourcedValue]) -> Table:
     """Return one entry as it is written in its file."""
     rows = [
-        (key, _written(each.value), each.source or Marked(f"assumed: {each.assumed}", "doubt"))
+        (key, _written(each.value), each.source or Marked(f"assumed{_spread(each)}: {each.assumed}", "doubt"))
         for key, each in sources.items()
     ]
     return Table("", (Column("field"), Column("value", show=str), Column("from")), rows)
+
+
+def _spread(each: SourcedValue) -> str:
+    """How far off an assumption may be: its standard deviation, as a factor."""
+    return "" if each.spread is None else f" to a factor of {math.exp(each.spread):.2g}"
 
 
 def _written(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from ...calibration.fit.quantile import NORMAL_QUANTILE
 from ...calibration.uncertainty.model_interval import RunIntervals
 from ...model.files.quantities import format_duration, format_size
 from ...model.statistics.usage import SATURATED
@@ -250,8 +251,15 @@ def _intervals(prediction: Prediction, intervals: RunIntervals, offered: bool) -
                 found = f"within a factor of {interval.factor:.2g} of the prediction"
                 yield f"For {words}: {found}. Evidence: {interval.evidence}."
                 known = True
-    if known:
+    if known and intervals.controllers is None:
         yield "This does not include uncertainty in the scenario's own parameters."
+    elif known and intervals.controllers is not None:
+        models = " and ".join(intervals.controllers.models)
+        factor = math.exp(NORMAL_QUANTILE * intervals.controllers.times_sd)
+        yield (
+            f"This includes the firmware times of {models}, which no data sheet gives (taken to be known to a factor "
+            f"of {factor:.2g}), and no other uncertainty in the scenario's own parameters."
+        )
 
 
 def offered_only(spec: ScenarioSpec, prediction: Prediction) -> bool:

@@ -1,8 +1,8 @@
 """What of a scenario is uncertain, by how much, and the scenario with factors applied to it.
 
-Without better knowledge every parameter is a factor whose logarithm is normal, as wide as ``sensitivity_priors.yaml``
-assumes for its kind. Paths are those of a study's parameters; NAME may also be a shell pattern, and of drives and
-controllers their model, which moves all of that model together.
+Without better knowledge every parameter is a factor whose logarithm is normal, as wide as the catalogue says of a
+controller's number (``spread``), else as ``priors.yaml`` assumes for its kind. Paths are those of a study's parameters;
+NAME may also be a shell pattern, and of drives and controllers their model, which moves all of that model together.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ...model.controller.catalogue import controller_sources
 from ...model.core.errors import InputError
 from ...model.files.description import Fraction, Spec
 from ...model.files.description_errors import changed, load_spec
@@ -236,13 +237,23 @@ def _parameter(
     kind = ("hardware" if part in _HARDWARE else "software") if listed is None else listed.kind
     addresses = [_address(part, member, each) for member in members for each in (listed.fields if listed else (field,))]
     words = field.replace("_", " ") if listed is None else listed.words
+    moves = tuple(address for address in addresses if _value(scenario, address))
     return UncertainParameter(
         path=".".join(_address(part, name, field)),
         words=f"{words} of {_all_of(part, name)}" if name else words,
         kind=kind,
-        sd=_priors().kinds[kind].sd,
-        moves=tuple(address for address in addresses if _value(scenario, address)),
+        sd=max((spread for each in moves if (spread := _spread(scenario, each))), default=_priors().kinds[kind].sd),
+        moves=moves,
     )
+
+
+def _spread(scenario: ScenarioSpec, address: Address) -> float | None:
+    """How far off the catalogue says that a controller's number may be; None if it does not say."""
+    if address[:2] != ("machine", "controllers"):
+        return None
+    used = scenario.machine.controllers[address[2]]
+    source = controller_sources(used.model).get(address[3])
+    return None if source is None or address[3] in used.overrides else source.spread
 
 
 def _all_of(part: Address, name: str) -> str:

@@ -1,7 +1,8 @@
 """How far off a prediction of a scenario may be: what published reports have shown of figures of its kind.
 
 The table of :mod:`.discrepancy` holds how far the predictions of reports were off where nothing was fitted. A scenario
-is no report, so all of them count. What its own parameters leave open comes on top.
+is no report, so all of them count. What its own parameters leave open comes on top: of a controller's firmware times
+it is included (:mod:`.controller_spread`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ...scenarios.description.any_workload import IdleSpec, Workload
@@ -17,6 +18,8 @@ from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
+from ..fit.quantile import NORMAL_QUANTILE
+from .controller_spread import ControllerSpread
 from .discrepancy import Device, FigureClass, Kind, StudyErrors, device_of, is_resynced, learnt, load_table, with_queue
 
 _YEAR = re.compile(r"-(\d{4})$")
@@ -71,6 +74,10 @@ class ModelInterval:
     studies: int
     years: tuple[int, int]
 
+    def widened(self, sd: float) -> ModelInterval:
+        """The interval with a further independent uncertainty: a standard deviation of ln of the figure."""
+        return replace(self, factor=math.exp(math.hypot(math.log(self.factor), NORMAL_QUANTILE * sd)))
+
     def around(self, value: float) -> tuple[float, float]:
         """The interval around a prediction."""
         return value / self.factor, value * self.factor
@@ -97,23 +104,32 @@ class RunIntervals:
         Of throughput and IOPS.
     latency, tail
         Of mean latencies, and of their percentiles.
+    controllers
+        What controllers' firmware times add to them; None if it is next to nothing.
     """
 
     rate: ModelInterval | None = None
     latency: ModelInterval | None = None
     tail: ModelInterval | None = None
+    controllers: ControllerSpread | None = None
 
 
 UNKNOWN = RunIntervals()
 
 
-def run_intervals(spec: ScenarioSpec, offered: bool = False) -> RunIntervals:
-    """What the reports say of a run's figures; of the rate nothing if it is what was offered, and no prediction."""
-    return RunIntervals(
-        rate=None if offered else scenario_interval(spec),
-        latency=scenario_interval(spec, "latency"),
-        tail=scenario_interval(spec, "tail"),
-    )
+def run_intervals(
+    spec: ScenarioSpec, offered: bool = False, controllers: ControllerSpread | None = None
+) -> RunIntervals:
+    """What the reports say of a run's figures; of the rate nothing if it is what was offered, and no prediction.
+
+    With `controllers`, what their firmware times leave open is included.
+    """
+    rate = None if offered else scenario_interval(spec)
+    latency, tail = scenario_interval(spec, "latency"), scenario_interval(spec, "tail")
+    if controllers is not None:
+        rate = rate and rate.widened(controllers.rate_sd)
+        latency, tail = (each and each.widened(controllers.latency_sd) for each in (latency, tail))
+    return RunIntervals(rate, latency, tail, controllers)
 
 
 def evidence_lines(specs: Iterable[ScenarioSpec]) -> list[str]:

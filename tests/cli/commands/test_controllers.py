@@ -36,7 +36,14 @@ def test_one_entry_shows_every_number_with_its_origin(capsys: pytest.CaptureFixt
     """Protects the sources: the value as the file has it, and where it is from or that it is assumed."""
     assert run("LSI-9260-8i") == 0
     shown = capsys.readouterr().out
-    for words in ("397MiB", "current size of FW cache 397 MB", "assumed: ", "raid0, raid1, raid5", "false"):
+    for words in (
+        "397MiB",
+        "current size of FW cache 397 MB",
+        "assumed: ",
+        "assumed to a factor of 1.8",
+        "raid0, raid1, raid5",
+        "false",
+    ):
         assert words in shown
 
 
@@ -55,7 +62,7 @@ def test_json_of_one_has_sources(capsys: pytest.CaptureFixture[str]) -> None:
     printed = json.loads(capsys.readouterr().out)
     assert printed["name"] == "Gateway-840"
     for entry in printed["fields"].values():
-        assert set(entry) == {"value", "source", "assumed"}
+        assert set(entry) == {"value", "source", "assumed", "spread"}
         assert entry["source"] is None or entry["assumed"] is None
     assert printed["fields"]["cache"]["value"] == 256 << 20
 

@@ -68,6 +68,7 @@ def test_json_is_in_si_units(capsys: pytest.CaptureFixture[str]) -> None:
         "value": False,
         "source": printed["fields"]["duplex"]["source"],
         "assumed": None,
+        "spread": None,
     }
 
 
