@@ -149,7 +149,7 @@ _MAKERS = {
     "3ware": "3ware-8500",
     "Smart (?:Array|HBA).*Gen1": "HPE-P408i-a",
     "Smart (?:Array|HBA)": "HPE-P410i",
-    "Areca|^ARC": "Areca-ARC-1880i",
+    "Areca|^ARC": "Areca-1880i",
 }
 """Whose controllers have firmware of their own: one of them is nearer than MegaRAID."""
 _BY_INTERFACE = {"SAS-3G": "Dell-PERC-6i", "SAS-6G": "LSI-9260-8i", "SAS-12G": "LSI-9361-8i"}
