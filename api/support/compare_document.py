@@ -51,6 +51,10 @@ def _design(each: Measured) -> dict[str, Any]:
         "rebuild_refused": each.rebuild_refused,
         "data_loss": None if each.risk is None else {k: _finite(v) for k, v in dataclasses.asdict(each.risk).items()},
         "unknown_failure_rates": list(each.unknown_rates),
+        "waits": each.waits,
+        "without_battery": None
+        if each.without_battery is None
+        else {**dataclasses.asdict(each.without_battery), "holds_s": each.holds_s},
         "power": None if each.power is None else each.power.document(),
         "rule_of_thumb": None if each.rule is None else {**dataclasses.asdict(each.rule), "iops": each.rule.iops},
         "curve_refused": each.curve_refused,

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...scenarios.advice.advice import Advice
+from ...scenarios.advice.runs import Measured
 from ...scenarios.advice.verdict import Verdict
 from ...scenarios.designs.requirement import RequirementSpec
 from ...scenarios.designs.room import Room, room
@@ -73,18 +74,29 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "loss_over_life": None if verdict.risk is None else verdict.risk.over_life,
         "rebuild_s": None if verdict.rebuild_s is None else _finite(verdict.rebuild_s),
     }
+    lost = verdict.without_battery
+    if lost is not None and lost.measured is not None:
+        found["without_battery"] = {
+            "status": lost.status,
+            "reasons": list(lost.reasons),
+            "latencies": _latencies(lost.measured),
+        }
     if measured is not None:
         found |= {
-            "latencies": {
-                name: {"mean_s": _finite(each.mean), "half_width_s": _finite(each.half_width)}
-                for name, each in measured.latencies.items()
-            },
+            "latencies": _latencies(measured),
             "saturated": measured.saturated,
             "commands_per_s": measured.commands,
             "utilization": measured.busiest,
             "bottleneck": measured.bottleneck,
         }
     return found
+
+
+def _latencies(measured: Measured) -> dict[str, Any]:
+    return {
+        name: {"mean_s": _finite(each.mean), "half_width_s": _finite(each.half_width)}
+        for name, each in measured.latencies.items()
+    }
 
 
 def _finite(value: float) -> float | None:

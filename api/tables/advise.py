@@ -33,6 +33,7 @@ def advice_answer(advice: Advice) -> Answer:
     parts: list[Part] = [*lines(told)]
     if advice.ranked:
         parts += [Answer("Meets it", [_ranking(advice), Words(_BEST), *lines(_rules(advice)), *_rooms(advice)])]
+        parts += _without_battery(advice)
     else:
         parts += [Words("Nothing meets it.", "title", apart=True)]
     close = [each for each in advice.verdicts if each.status == "close"]
@@ -146,6 +147,25 @@ def _rules(advice: Advice) -> Iterator[str]:
         if each.rule_iops is not None:
             most = f"{each.saturates_at:,.0f}" if each.saturates_at else "unknown"
             yield f"{each.design.name}: IOPS by the rule of thumb {each.rule_iops:,.0f}, predicted {most}"
+
+
+def _without_battery(advice: Advice) -> list[Part]:
+    """What designs do whose controllers have lost their batteries; empty if none depends on one."""
+    ops = advice.requirement.load.ops
+    words = {"meets": "keeps the limits", "close": "too close to call"}
+
+    def cells(verdict: Verdict) -> Row:
+        lost = verdict.without_battery
+        assert lost is not None
+        assert lost.measured is not None
+        latencies = [_interval(lost.measured.latencies.get(f"{op}_p99")) for op in ops]
+        return [f"  {_row_words(verdict)}", *latencies, words.get(lost.status, f"does not: {'; '.join(lost.reasons)}")]
+
+    depend = [each for each in advice.ranked if each.without_battery is not None]
+    if not depend:
+        return []
+    table = Table("", [Column("layout"), *_p99s(ops), Column("then")], _designs(depend, cells))
+    return [Answer("With the controller's battery lost: write-through", [table])]
 
 
 def _beaten(beaten: Sequence[Verdict], ops: Sequence[str]) -> Table:

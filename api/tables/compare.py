@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...calibration.uncertainty.model_interval import evidence_lines
-from ...model.files.quantities import format_duration
+from ...model.files.quantities import format_duration, format_size
 from ...model.statistics.batch_means import Estimate
+from ...scenarios.comparison.lost_battery import FIGURES as LOST
 from ...scenarios.comparison.reliability import assumed_rates
 from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
 from ...scenarios.description.any_workload import LoadsSpec
@@ -36,6 +37,7 @@ from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, Words
 from ..support.figures import SPEED, rebuild_time, speed_columns, speed_figures, survived, unit_of
 from .curve import curve_table
 from .decision import comparison_decision
+from .parts.waits import first_causes
 
 _LONG_S = 7 * 86400.0
 """A rebuild that takes longer is worth a warning."""
@@ -52,6 +54,8 @@ def comparison_answer(title: str, found: Comparison, settings: Settings, span: i
     for table in (rules, rebuilds, rebuild_latencies, risks, costs, powers):
         parts += [made] if (made := table(possible)).rows else []
     parts += [curve_table(each.curve, _curve_title(each)) for each in possible if each.curve is not None]
+    for table in (without_battery, waits):
+        parts += [made] if (made := table(possible)).rows else []
     speeds = [(each.design.label, iops.mean) for each in possible if (iops := each.estimates.get("iops")) is not None]
     drawn = Picture("I/Os per second of each design", lambda: bars([(*each, COUNT(each[1])) for each in speeds], title))
     return Answer(title, [*parts, *lines(_notes(found, settings)), *([drawn] if speeds else [])])
@@ -314,6 +318,37 @@ def powers(designs: Sequence[Measured]) -> Table:
     return _table("Power of the drives", columns, cells, designs if known else ())
 
 
+def without_battery(designs: Sequence[Measured]) -> Table:
+    """What designs do whose controllers have lost their batteries; no rows if none depends on them."""
+
+    def cells(each: Measured) -> Row | None:
+        cache = each.without_battery
+        if cache is None:
+            return None
+        figures = {} if cache.saturated else cache.figures
+        held = "" if each.holds_s is None else format_duration(each.holds_s)
+        return format_size(cache.write_bytes), held, cache.figures.get("iops"), *(figures.get(name) for name in names)
+
+    names = [name for name in SPEED if name in LOST and any(each.without_battery for each in designs)]
+    columns = [Column("memory\nfor writes", show=str), Column("holds these\nwrites for", show=str)]
+    columns += [SPEED["iops"], *(SPEED[name] for name in names if name != "iops")]
+    columns = [replace(column, show=number) if index > 1 else column for index, column in enumerate(columns)]
+    names = [name for name in names if name != "iops"]
+    return _table("With the controller's battery lost: write-through", columns, cells, designs)
+
+
+def waits(designs: Sequence[Measured]) -> Table:
+    """What mean latencies are made of; no rows where nothing is known of it."""
+    ops = [op for op in ("read", "write") if any(op in each.waits for each in designs)]
+
+    def cells(each: Measured) -> Row | None:
+        return (
+            [", ".join(first_causes(each.waits[op])) if op in each.waits else "" for op in ops] if each.waits else None
+        )
+
+    return _table("What the mean latency is made of", [Column(f"of a {op}") for op in ops], cells, designs)
+
+
 def _curve_title(each: Measured) -> str:
     """Which design's curve it is, and of several loads, which one's rate it raises."""
     workload = None if each.design.spec is None else each.design.spec.workload
@@ -332,6 +367,11 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
         name = f"design {each.design.number} ({each.design.label})"
         told += [f"{name} is not possible: {each.design.refused}"] if each.facts is None else []
         told += [] if each.rebuild_refused is None else [f"{name} has no rebuild: {each.rebuild_refused}"]
+        if each.ends_in_cache:
+            told.append(
+                f"{name}: measured for {format_duration(each.given_s or 0.0)}, in which its cache can take all writes; "
+                "for what lasts leave out duration and warm_up"
+            )
         told += [] if each.curve_refused is None else [f"{name} has no curve: {each.curve_refused}"]
     if settings.rebuild:
         models = sorted({model for each in found.designs for model in each.unknown_rates})

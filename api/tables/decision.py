@@ -62,7 +62,16 @@ def _fastest(designs: Sequence[Measured]) -> Iterator[str]:
     others = [f"{best.iops / each.iops:.2g} times {_name(each)}" for each in fit if each not in first]
     names = listed([_name(each) for each in first])
     yield f"Most served: {names}, {number(best.iops)} IOPS, {listed(others[:_MOST_OTHERS])}"
+    yield from _while_cached(first)
     yield from _because(best, worst)
+
+
+def _while_cached(designs: Sequence[Measured]) -> Iterator[str]:
+    """Which of the fastest designs are only known while a controller's cache takes the writes."""
+    for each in designs:
+        if each.ends_in_cache and each.without_battery is not None:
+            lost = number(each.without_battery.figures.get("iops", 0.0))
+            yield f"{_name(each)} is measured while its cache takes the writes; with the battery lost it serves {lost}"
 
 
 def _apart(what: str, named: str, best: Measured, worst: Measured) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 from ...model.core.exact_sums import sum_in_order
 from ...model.statistics.batch_means import Estimate
 from ...model.statistics.usage import DRIVES
+from ..comparison.lost_battery import with_lost_batteries
 from ..comparison.rebuild_time import rebuild_time, rebuilt_arrays, with_rebuild
 from ..comparison.rules_of_thumb import rule_of_thumb
 from ..description.workloads import LEAST_PRECISION
@@ -76,8 +77,8 @@ class Task:
     kind
         "brief": a number of I/Os from an empty array, in which nothing can be slower than it is later; "precise": as
         long as the requirement's precision takes, and until the limits are decided; "saturate": as many I/Os as it
-        takes; "full": the same, brief; "rebuild": a member under the load; "drive": one drive alone, for the rule of
-        thumb of a pool, whose I/Os per second it gives.
+        takes; "full": the same, brief; "battery": as "precise", with the controller's battery lost; "rebuild": a member
+        under the load; "drive": one drive alone, for the rule of thumb of a pool, whose I/Os per second it gives.
     iops
         I/Os per second offered.
     ios
@@ -89,7 +90,7 @@ class Task:
     """
 
     design: Design
-    kind: Literal["brief", "full", "precise", "saturate", "rebuild", "drive"]
+    kind: Literal["brief", "full", "precise", "saturate", "battery", "rebuild", "drive"]
     iops: float
     ios: int = 0
     finer: int = 1
@@ -151,6 +152,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
     """Simulate."""
     if requirement.file_system is not None and task.kind in ("brief", "precise"):
         return _run_on_files(requirement, task)
+    to_precision = task.kind in ("precise", "battery")
     wanted = requirement.model_copy(update={"load": requirement.load.model_copy(update={"total_iops": task.iops})})
     if task.kind in ("brief", "full"):
         length = task.ios / task.iops
@@ -160,7 +162,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         if task.kind == "saturate" and task.design.family.level.is_pool:
             longest = min(longest, _LONGEST_POOL_S)
         precision = _SATURATION_PRECISION
-        if task.kind == "precise":
+        if to_precision:
             precision = max(LEAST_PRECISION, requirement.precision)
         times = {"warm_up": task.warm_up, "duration": longest, "precision": precision}
         if requirement.beside:
@@ -181,6 +183,8 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
     if requirement.while_rebuilding and task.kind in ("brief", "precise") and rebuilt_arrays(spec):
         # Halfway, where the rebuilt member is neither all there nor all missing.
         spec = with_rebuild(spec, rebuilt_arrays(spec)[0], 0.5)
+    if task.kind == "battery":
+        spec = with_lost_batteries(spec) or spec
     if task.kind == "full":
         spec = as_much_as_it_takes(spec, _FULL_USERS)
     endings, runs = Endings(requirement), list[Run]()
@@ -190,9 +194,9 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         assert isinstance(run, LoadRun | SeveralLoadsRun)
         if task.kind == "brief":
             run.end_when(endings.is_late)
-        elif task.kind == "precise" and isinstance(run, LoadRun):
+        elif to_precision and isinstance(run, LoadRun):
             run.decide_by(endings.is_decided)
-        elif task.kind == "precise":
+        elif to_precision:
             run.end_when(endings.ending())
 
     found = simulate(as_much_as_it_takes(spec) if task.kind == "saturate" else spec, watch=watch)
@@ -204,7 +208,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         task,
         served,
         {name: mine.estimates[f"{name}_seconds"] for name in names if f"{name}_seconds" in mine.estimates},
-        task.kind == "precise" and (mine.saturated or _is_short(served, task.iops, mine.measured_s)),
+        to_precision and (mine.saturated or _is_short(served, task.iops, mine.measured_s)),
         found.member_ios / found.measured_s,
         max(used, default=0.0),
         found.bottleneck,

@@ -11,6 +11,7 @@ from dataclasses import replace
 from math import isfinite
 
 from ..comparison.array_facts import ArrayFacts
+from ..comparison.lost_battery import with_lost_batteries
 from ..comparison.reliability import data_loss
 from ..description.scenario import ScenarioSpec
 from ..designs.designs import Design
@@ -152,6 +153,9 @@ class Trials:
         if design.family.level.is_pool and not wanted.beside:
             rule = yield Task(design, "drive", wanted.load.total_iops)
             verdict = replace(verdict, rule_iops=rule.iops or None)
+        if wanted.file_system is None and with_lost_batteries(self.spec(design)) is not None:
+            lost = yield Task(design, "battery", wanted.load.total_iops)
+            verdict = replace(verdict, without_battery=judged(wanted, self.spec(design), lost))
         rebuilt = yield Task(design, "rebuild", wanted.load.total_iops)
         risk = data_loss(self.spec(design), rebuilt.seconds)
         if risk is not None:

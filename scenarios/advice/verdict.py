@@ -42,6 +42,8 @@ class Verdict:
         The simulation with as many I/Os as it takes; None if it was not run, or memory takes too long to fill.
     rule_iops
         I/Os per second of a pool at most, by the rule of thumb; None if it was not asked.
+    without_battery
+        Whether it keeps the limits with the controller's battery lost; None if it does not depend on one.
     risk, rebuild_s
         Risk of losing data, and time to rebuild a member (s) under the load; None if not known.
     """
@@ -57,6 +59,7 @@ class Verdict:
     full_at: float | None = None
     saturation: Measured | None = None
     rule_iops: float | None = None
+    without_battery: Verdict | None = None
     risk: LossRisk | None = None
     rebuild_s: float | None = None
 

@@ -17,9 +17,11 @@ from ..questions.load_curve import LoadCurve, Outcome, attempt, load_curves, run
 from ..questions.replications import mean_of_replications, paired_difference, replication
 from ..running.base.power import DrivePower, drive_power
 from ..running.base.prediction import Prediction
+from ..running.base.waits import WaitTimes
 from ..workers.task_pool import TaskPool
 from .alternatives import Design
 from .array_facts import ArrayFacts, array_facts
+from .lost_battery import LostBattery, lost_battery, with_lost_batteries
 from .rebuild_time import RebuildTimes, rebuild_times
 from .redundancy import separate_parts
 from .reliability import LossRisk, data_loss, unknown_rates
@@ -29,7 +31,7 @@ CONFIDENCE = 0.9
 REPLICATIONS = 5
 MOST_REPLICATIONS = 60
 _Found = TypeVar("_Found")
-_KINDS = (RebuildTimes, RuleOfThumb, InputError, type(None))
+_KINDS = (RebuildTimes, RuleOfThumb, LostBattery, InputError, type(None))
 _PERFORMANCE = ("rate", "iops", "read_mean_seconds", "read_p99_seconds", "write_mean_seconds", "write_p99_seconds")
 
 
@@ -85,6 +87,14 @@ class Measured:
         Risk of losing data; None if unknown.
     unknown_rates
         Models of drives whose failure rate is not known.
+    waits
+        What the mean latencies are made of in the first replication; empty if it was saturated.
+    write_rate
+        Bytes written per second in the first replication.
+    given_s
+        How long the first replication was measured (s), if the load says so; None if it ran until its rate settled.
+    without_battery
+        What it does if its controllers write through; None if it does not depend on batteries.
     power
         Power of the drives in the first replication; None if the design could not be run.
     rule
@@ -108,6 +118,10 @@ class Measured:
     rebuild_refused: str | None = None
     risk: LossRisk | None = None
     unknown_rates: tuple[str, ...] = ()
+    waits: dict[str, WaitTimes] = field(default_factory=dict)
+    write_rate: float = 0.0
+    given_s: float | None = None
+    without_battery: LostBattery | None = None
     power: DrivePower | None = None
     rule: RuleOfThumb | None = None
     curve: LoadCurve | None = None
@@ -117,6 +131,17 @@ class Measured:
     def rebuild_s(self) -> float | None:
         """Time to rebuild a member under the load (s); None without redundancy, or if it was not asked for."""
         return None if self.rebuild is None else self.rebuild.loaded_s
+
+    @property
+    def holds_s(self) -> float | None:
+        """How long the cache takes all writes of this load at least (s); None without write-back or writes."""
+        cache = self.without_battery
+        return None if cache is None or not self.write_rate else cache.write_bytes / self.write_rate
+
+    @property
+    def ends_in_cache(self) -> bool:
+        """Whether the runs are of a given length that a cache can take all writes of, so that more do not last."""
+        return self.holds_s is not None and self.given_s is not None and self.given_s < self.holds_s
 
     @property
     def iops(self) -> float:
@@ -164,7 +189,8 @@ def runs_planned(designs: Sequence[Design], settings: Settings) -> int:
     each = settings.replications + settings.rebuild
     if settings.curve_points:
         each += runs_needed(settings.curve_points)
-    return each * sum(design.spec is not None for design in designs)
+    possible = [design.spec for design in designs if design.spec is not None]
+    return each * len(possible) + sum(with_lost_batteries(spec) is not None for spec in possible)
 
 
 def compare(designs: Sequence[Design], settings: Settings, pool: TaskPool) -> Comparison:
@@ -184,6 +210,7 @@ def compare(designs: Sequence[Design], settings: Settings, pool: TaskPool) -> Co
     measured = [replace(each, against=_against(each, reference)) for each in measured]
     if settings.rebuild:
         measured = _each(measured, pool, _rebuild, _with_risk)
+    measured = _each(measured, pool, lost_battery, _with_lost_battery)
     measured = _each(measured, pool, rule_of_thumb, lambda each, rule: replace(each, rule=rule))
     if settings.curve_points:
         measured = _with_curves(measured, settings.curve_points, pool)
@@ -257,6 +284,9 @@ def _measured(design: Design, runs: Sequence[Prediction]) -> Measured:
         commands_per_io=first.member_ios / (first.served_iops * first.measured_s) if first.served_iops else 0.0,
         settled=all(run.settled for run in runs),
         unknown_rates=tuple(unknown_rates(spec)),
+        waits={} if first.saturated else first.waits,
+        write_rate=first.rate * first.iops.get("write", 0.0) / first.served_iops if first.served_iops else 0.0,
+        given_s=first.measured_s if first.precision_reached is None else None,
         power=drive_power(spec, first.usages),
     )
 
@@ -322,6 +352,10 @@ def _with_risk(each: Measured, rebuild: RebuildTimes | InputError | None) -> Mea
         return replace(each, rebuild_refused=str(rebuild))
     risk = data_loss(_spec(each), None if rebuild is None else rebuild.loaded_s)
     return replace(each, rebuild=rebuild, risk=risk)
+
+
+def _with_lost_battery(each: Measured, found: LostBattery | InputError | None) -> Measured:
+    return each if isinstance(found, InputError) else replace(each, without_battery=found)
 
 
 def _with_curves(measured: Sequence[Measured], points: int, pool: TaskPool) -> list[Measured]:

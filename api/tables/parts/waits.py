@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ....model.core.exact_sums import sum_in_order
 from ....scenarios.questions.without_waits import FIRST
 from ....scenarios.running.base.prediction import Prediction
+from ....scenarios.running.base.waits import WaitTimes
 from ...answer.numbers import PERCENT, fixed, milliseconds
 from ...answer.tree import Column, Row, Table
 
@@ -18,10 +20,15 @@ def wait_lines(prediction: Prediction) -> list[str]:
     told = []
     for op, times in prediction.waits.items():
         mean_s = prediction.latencies[op]["mean_s"]
-        shares = [(cause, seconds / mean_s) for cause, seconds in times.items()]
-        shown = [f"{PERCENT(100 * share)} {cause}" for cause, share in shares[:FIRST] if share >= _SHOWN]
-        told.append(f"time of a {op}, {milliseconds(mean_s)}: {', '.join(shown)}")
+        told.append(f"time of a {op}, {milliseconds(mean_s)}: {', '.join(first_causes(times, mean_s))}")
     return told
+
+
+def first_causes(times: WaitTimes, mean_s: float | None = None) -> list[str]:
+    """The first causes of a mean latency with their shares; it is the sum of the parts unless given."""
+    whole = sum_in_order(times.values()) if mean_s is None else mean_s
+    shares = [(cause, seconds / whole) for cause, seconds in times.items()]
+    return [f"{PERCENT(100 * share)} {cause}" for cause, share in shares[:FIRST] if share >= _SHOWN]
 
 
 def waits_table(prediction: Prediction) -> Table:

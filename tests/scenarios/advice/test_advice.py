@@ -166,7 +166,7 @@ def _measured(task: Task) -> Measured:
 def test_what_takes_too_long_to_fill_is_not_filled() -> None:
     """The load at which a large write-back cache saturates would take most of the time, and is left open."""
     found, tasks = _asked(wanted(**CACHED), _measured)
-    assert [task.kind for task in tasks] == ["rebuild"]
+    assert [task.kind for task in tasks] == ["battery", "rebuild"]
     assert found.saturates_at is None
     assert found.status == "meets"
 
@@ -175,7 +175,35 @@ def test_a_small_cache_is_filled() -> None:
     """The counter-test: with a small cache it is simulated."""
     small = wanted(**{**CACHED, "controllers": [{"model": "LSI-9260-8i", "overrides": {"cache": "4MiB"}}]})
     _, tasks = _asked(small, _measured)
-    assert [task.kind for task in tasks] == ["saturate", "rebuild"]
+    assert [task.kind for task in tasks] == ["saturate", "battery", "rebuild"]
+
+
+def test_what_meets_it_is_tried_without_its_battery() -> None:
+    """A controller that writes back is run once more as write-through: it still meets the requirement, and the answer
+    says whether it would then. Counter-test: md, and a card without memory, have no battery.
+    """
+
+    def slow_then(task: Task) -> Measured:
+        late = {"read_p99": Estimate(0.2, 0.01, 0.9, 20, 0.0, 0.0, False)} if task.kind == "battery" else {}
+        return replace(_measured(task), latencies=late)
+
+    found, _ = _asked(wanted(**CACHED), slow_then)
+    assert found.status == "meets"
+    assert found.without_battery is not None
+    assert (found.without_battery.status, found.without_battery.reasons) == ("fails", ("read p99 200 ms",))
+    for controllers in (["none"], ["LSI-9240-8i"]):
+        found, tasks = _asked(wanted(**{**CACHED, "controllers": controllers}), slow_then)
+        assert found.without_battery is None
+        assert "battery" not in [task.kind for task in tasks]
+
+
+def test_the_run_without_the_battery_writes_through() -> None:
+    """The simulation itself: a write waits for the mirrors' disks, and not for the controller's memory."""
+    requirement = wanted(**{**CACHED, "load": {"total_iops": 150, "read_share": "50%", "block_size": "8KiB"}})
+    design = _verdict(requirement).design
+    lost, kept = (run_task(requirement, Task(design, kind, 150.0)) for kind in ("battery", "precise"))
+    assert lost.latencies["write_mean"].mean > 1e-3
+    assert kept.latencies["write_mean"].mean < 1e-4
 
 
 @pytest.mark.parametrize(
