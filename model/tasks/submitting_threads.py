@@ -129,8 +129,15 @@ def wake_thread(
     engine: Engine, sleepers: dict[int, SleepingThread], thread_plugs: dict[int, TaskPlug], issuer: int
 ) -> None:
     """An I/O that a thread sleeps for is complete; after the last one the thread goes on where it was."""
+    sleepers[issuer].sleeps -= 1
+    go_on(engine, sleepers, thread_plugs, issuer)
+
+
+def go_on(
+    engine: Engine, sleepers: dict[int, SleepingThread], thread_plugs: dict[int, TaskPlug], issuer: int
+) -> None:
+    """A thread that may be awake submits its backlog, and then what is in a plug with which it fell asleep."""
     thread = sleepers[issuer]
-    thread.sleeps -= 1
     thread.go_on()
     if not thread.sleeps:
         sleepers.pop(issuer, None)

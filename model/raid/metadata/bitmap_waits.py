@@ -29,6 +29,7 @@ from ...core.engine import Engine
 from ...core.errors import ModelError
 from ...core.request import WRITE, Request
 from ...tasks.host import Host, SleepingThread
+from ...tasks.submitting_threads import go_on
 from ...waits.causes import BITMAP
 from .bitmap import WriteIntentBitmap
 from .superblock import Redundant
@@ -269,9 +270,7 @@ class TaskWaits(ThreadWaits):
         thread.go_on()
         self._array.unplug()
         thread.backlog.extend(after)
-        thread.go_on()
-        if not thread.sleeps:
-            self._sleepers.pop(issuer, None)
+        go_on(self._engine, self._sleepers, self._host.thread_plugs, issuer)
         self.over()
 
 
