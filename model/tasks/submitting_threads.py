@@ -133,9 +133,7 @@ def wake_thread(
     go_on(engine, sleepers, thread_plugs, issuer)
 
 
-def go_on(
-    engine: Engine, sleepers: dict[int, SleepingThread], thread_plugs: dict[int, TaskPlug], issuer: int
-) -> None:
+def go_on(engine: Engine, sleepers: dict[int, SleepingThread], thread_plugs: dict[int, TaskPlug], issuer: int) -> None:
     """A thread that may be awake submits its backlog, and then what is in a plug with which it fell asleep."""
     thread = sleepers[issuer]
     thread.go_on()

@@ -299,7 +299,8 @@ class SteadyState:
     def _begins_late(self) -> bool:
         """Whether the steady part of anything begins in the second half of the windows, if it has begun."""
         half = self.windows.count // 2
-        series = [*(seen for each in self._each for seen in each.seen()), *self.windows.stores[:, 1:].T]
+        moved = (level for level in self.windows.stores[:, 1:].T if np.ptp(level) > _LEVEL_CHANGE * level.mean())
+        series = [*(seen for each in self._each for seen in each.seen()), *moved]
         return any(warmup_cut(values) >= half for values in series)
 
     def _backlogs_grow(self) -> bool:

@@ -10,7 +10,7 @@ kernel/time/timer.c (the grain of long timeouts).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.engine import Engine
@@ -33,8 +33,6 @@ TIMER_GRAIN_S = 0.256
 
 _PAGE = 4096
 _HEADER = 256
-_OFTEN = 8.0
-"""Writes to a chunk between two passes of the daemon, on average, with which hardly any bit is ever cleared."""
 
 
 class WriteIntentBitmap:
@@ -56,10 +54,14 @@ class WriteIntentBitmap:
         Where the data begin on the members.
     superblock
         Where the superblock is, behind which the bitmap lies.
+
+    Attributes
+    ----------
+    chunks
+        How many there are.
     """
 
     __slots__ = (
-        "_chunks",
         "_clearing",
         "_counters",
         "_daemon_due",
@@ -78,6 +80,7 @@ class WriteIntentBitmap:
         "_write_through",
         "_writing",
         "chunk_bytes",
+        "chunks",
         "daemon_sleep_s",
     )
 
@@ -100,7 +103,7 @@ class WriteIntentBitmap:
         self.chunk_bytes = chunk_bytes
         self.daemon_sleep_s = daemon_sleep_s
         _, end = array.resync_range(array.capacity - SECTOR, SECTOR)
-        self._chunks = -(-end // chunk_bytes)
+        self.chunks = -(-end // chunk_bytes)
         self._file_bytes = _HEADER + -(-end // (8 * chunk_bytes))
         self._counters: dict[int, int] = {}  # by chunk: 1 and 2 are set bits without writes, more are writes under way
         self._fresh = 2 if fresh else 0  # the counter of all chunks that are not in `_counters`
@@ -114,7 +117,7 @@ class WriteIntentBitmap:
         self._last_run = engine.now
         self._daemon_due = False
         if fresh:
-            self._sleep()
+            self._sleep(self.daemon_sleep_s)
 
     @property
     def writes(self) -> int:
@@ -137,25 +140,46 @@ class WriteIntentBitmap:
     @property
     def bits_set(self) -> int:
         """Chunks whose bit is set."""
-        return self._chunks if self._fresh else len(self._counters)
+        return self.chunks if self._fresh else len(self._counters)
+
+    @property
+    def bits_written(self) -> int:
+        """Chunks whose bit was set by a write, and not because all were."""
+        return len(self._counters)
+
+    def idle_bits(self) -> list[int]:
+        """Chunks that were written since one or two passes of the daemon ago and are not written now."""
+        return [chunk for chunk, count in self._counters.items() if 0 < count <= 2]
+
+    def unset(self, chunks: Sequence[int]) -> list[int]:
+        """Those of some chunks whose bit no write has set."""
+        return [chunk for chunk in chunks if chunk not in self._counters]
 
     def open_long_ago(self) -> None:
-        """Take all bits as set, until :meth:`stands` says whether they stay so."""
+        """Take all bits as set, and the daemon as asleep, until :meth:`stands` says which of them stay so."""
         self._fresh = 2
+        self._daemon_due = True
 
-    def stands(self, writes_per_s: float) -> None:
-        """Go on as if the array had been written for long, `writes_per_s` times a second.
+    def stands(self, written: Sequence[int], before: Sequence[int], neither: Sequence[int] = ()) -> None:
+        """Go on as if a load had lasted for long, half a period after a pass of the daemon.
 
-        The bit of a chunk stays set until one or two passes of the daemon after the last write to it. An array whose
-        chunks are each written several times between two passes has all bits set. If the writes are fewer, the bits
-        are set as the writes come.
+        Parameters
+        ----------
+        written, before, neither
+            Chunks without writes under way, by number, that were last written since that pass, in the period before
+            it, or earlier.
         """
-        if writes_per_s * self.daemon_sleep_s < _OFTEN * self._chunks:
-            self._fresh = 0
-            return
+        counters = self._counters
+        for chunk in written:
+            counters[chunk] = 2
+        for chunk in before:
+            counters[chunk] = 1
+        for chunk in neither:
+            del counters[chunk]
         self._idle = False
-        if not self._daemon_due:
-            self._sleep()
+        if self._fresh:
+            self._fresh = 0
+            self._sleep(self.daemon_sleep_s / 2)
 
     @property
     def dirty(self) -> bool:
@@ -198,7 +222,7 @@ class WriteIntentBitmap:
                 self._daemon_due = True
                 self._engine.call_at(now + SAFE_MODE_DELAY_S, self._daemon)
             else:
-                self._sleep()
+                self._sleep(self.daemon_sleep_s)
 
     def _page(self, chunk: int) -> int:
         return (_HEADER + chunk // 8) // _PAGE
@@ -236,10 +260,10 @@ class WriteIntentBitmap:
             self._clearing.discard(page)
             self._write_page(page, written)
 
-    def _sleep(self) -> None:
-        """The daemon sleeps: until the grain of the timer after `daemon_sleep_s`."""
+    def _sleep(self, sleep_s: float) -> None:
+        """The daemon sleeps: until the grain of the timer after `sleep_s`."""
         self._daemon_due = True
-        due = self._engine._now + self.daemon_sleep_s
+        due = self._engine._now + sleep_s
         self._engine.call_at((due // TIMER_GRAIN_S + 1) * TIMER_GRAIN_S, self._daemon)
 
     def _daemon(self, _: Any) -> None:
@@ -273,7 +297,7 @@ class WriteIntentBitmap:
                     self._clear(page, write)
         for page in sorted(write):
             self._write_page(page, _nothing)
-        self._sleep()
+        self._sleep(self.daemon_sleep_s)
 
     def _clear(self, page: int, writing: set[int]) -> None:
         """A bit of `page` is cleared: the page is written by the next pass, or now if it is written anyway."""

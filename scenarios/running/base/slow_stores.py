@@ -16,14 +16,17 @@ from ...machine.machine import BuiltMachine
 
 if TYPE_CHECKING:
     from ....model.raid.metadata.bitmap import WriteIntentBitmap
+    from ....model.raid.metadata.standing_bits import StandingBits
     from ....model.solid_state.drive import SolidState
     from ...machine.drives import Drive
 
 _FIRST_S = 1e-4
 _FIRST_IOS = 1500
-"""I/Os that say what is asked of solid-state drives."""
+"""I/Os that say what is asked of drives and arrays."""
 _FIRST_SHARE = 0.1
 """Share of the longest time after which fewer must do."""
+_ROUNDS = 3
+"""Times that the bits of bitmaps are set as many as the writes keep, before they change hardly any more."""
 _HITS = 0.005
 """Share of the reads found in a controller's read cache, above which it matters how full that is."""
 
@@ -107,17 +110,16 @@ class SlowStores:
         """
         if not self._standing and not self._bitmaps:
             return
-        engine, loads = self._machine.engine, self._machine.loads
+        engine = self._machine.engine
         for drive in self._standing:
             drive.open_long_ago()
-        for bitmap in self._bitmaps:
-            bitmap.open_long_ago()
-        until, step_s = longest * _FIRST_SHARE, _FIRST_S
-        while engine.now < until and sum(load.reads + load.writes for load in loads) < _FIRST_IOS:
-            engine.run_to(min(until, engine.now + step_s))
-            step_s = engine.now / 2
-        for bitmap in self._bitmaps:
-            bitmap.stands(sum(load.writes for load in loads) / len(self._bitmaps) / engine.now)
+        bits: list[StandingBits] = []
+        if self._bitmaps:
+            from ....model.raid.metadata.standing_bits import StandingBits
+
+            bits = [StandingBits(bitmap, engine) for bitmap in self._bitmaps]
+        if self._standing:
+            self._first_ios(longest * _FIRST_SHARE)
         for drives in _alike(self._standing, self._machine.scenario.arrays):
             seconds = engine.now * len(drives)
             read_rate = sum(drive.read_bytes for drive in drives) / seconds
@@ -126,6 +128,25 @@ class SlowStores:
 
             for drive in drives:
                 stands(drive, engine, read_rate, write_rate)
+        for _ in range(_ROUNDS if bits else 0):  # the drives take what they will always take by now
+            began, before = engine.now, self._writes
+            self._first_ios(min([longest * _FIRST_SHARE, *(each.look_s for each in bits)]))
+            rate = (self._writes - before) / (engine.now - began) / len(bits)
+            bits = [each for each in bits if each.stand(self._writes // len(self._bitmaps), rate)]
+
+    @property
+    def _writes(self) -> int:
+        return sum(load.writes for load in self._machine.loads)
+
+    def _first_ios(self, longest: float) -> None:
+        """Run until what is asked of drives and arrays now is known, or for a time (s)."""
+        engine, loads = self._machine.engine, self._machine.loads
+        until = engine.now + longest
+        wanted = sum(load.reads + load.writes for load in loads) + _FIRST_IOS
+        step_s = _FIRST_S
+        while engine.now < until and sum(load.reads + load.writes for load in loads) < wanted:
+            engine.run_to(min(until, engine.now + step_s))
+            step_s *= 1.5
 
     def look(self) -> Stores:
         """What has yet to be written, what helps in read caches, and bits that are set."""

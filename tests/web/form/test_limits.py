@@ -24,6 +24,8 @@ SSD = replace(DEFAULT, drive="Samsung-PM9A3-3840GB", level="raid10", disks=4, de
         replace(DEFAULT, length="short"),
         replace(DEFAULT, length="short", drive="IronWolf-Pro-20TB", level="raid1", disks=2, depth=1),
         SSD,
+        replace(SSD, level="raid6", read=0),
+        replace(SSD, level="raid1", disks=2, read=0, block=64),
     ],
 )
 def test_a_short_run_is_little_work(form: Form) -> None:
