@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...calibration.uncertainty.model_interval import evidence_lines
-from ...model.files.quantities import format_duration, format_size
+from ...model.files.quantities import format_duration
 from ...model.statistics.batch_means import Estimate
-from ...scenarios.comparison.lost_battery import FIGURES as LOST
 from ...scenarios.comparison.reliability import assumed_rates
 from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
 from ...scenarios.description.any_workload import LoadsSpec
@@ -37,11 +36,11 @@ from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, Words
 from ..support.figures import SPEED, rebuild_time, speed_columns, speed_figures, survived, unit_of
 from .curve import curve_table
 from .decision import comparison_decision
-from .parts.waits import first_causes
+from .parts.behind_cards import cache_note, waits, without_battery
+from .parts.design_table import design_table
 
 _LONG_S = 7 * 86400.0
 """A rebuild that takes longer is worth a warning."""
-_DESIGN = (Column("", show=str), Column("design"))
 _PART = (Column("load or\nphase", whole=True), Column("design", show=str))
 
 
@@ -84,14 +83,6 @@ def _speeds(designs: Sequence[Measured], baseline: int, span: int | None) -> Ite
         yield _differences_of_parts(designs, parts, baseline)
 
 
-def _table(
-    title: str, columns: Sequence[Column], cells: Callable[[Measured], Row | None], of: Sequence[Measured]
-) -> Table:
-    """A row for each design that has cells."""
-    rows = [(str(each.design.number), each.design.label, *row) for each in of if (row := cells(each)) is not None]
-    return Table(title, (*_DESIGN, *columns), rows, keys=2)
-
-
 def _speed(designs: Sequence[Measured], span: int | None) -> Table:
     """Rates and latencies of each design, with which part of it the requests go to."""
     columns = speed_columns(speed_figures(designs), [each.estimates for each in designs])
@@ -114,7 +105,7 @@ def _speed(designs: Sequence[Measured], span: int | None) -> Table:
             *(replace(column, detail=True) if name == "rate" else column for name, column in [*columns.items()][1:]),
         ]
     where = "" if span is None else f" on the first {decimal_size(span)} of each, all that the smallest design has"
-    return _table(f"Speed{where}", shown, cells, designs)
+    return design_table(f"Speed{where}", shown, cells, designs)
 
 
 def _parts(designs: Sequence[Measured]) -> list[str]:
@@ -203,7 +194,7 @@ def _differences(designs: Sequence[Measured], baseline: int) -> Table:
         return [_difference(each.against.get(name), reference.get(name)) for name in names]
 
     title = f"Against design {baseline}, run by run (in percent of it)"
-    return _table(title, _difference_columns(names), cells, [each for each in designs if each.against])
+    return design_table(title, _difference_columns(names), cells, [each for each in designs if each.against])
 
 
 def _difference(difference: Estimate | None, reference: Estimate | None) -> str:
@@ -224,7 +215,7 @@ def facts(designs: Sequence[Measured]) -> Table:
         held, limit = each.facts, each.bottleneck + more + ("" if each.settled else "; not settled when measured")
         return None if held is None else (held.usable_bytes, held.raw_bytes, survived(held), each.utilization, limit)
 
-    return _table("What it holds, and what limits", columns, cells, designs)
+    return design_table("What it holds, and what limits", columns, cells, designs)
 
 
 def rules(designs: Sequence[Measured]) -> Table:
@@ -239,7 +230,9 @@ def rules(designs: Sequence[Measured]) -> Table:
         Column("at most\n", "1/s", number),
         Column("served\n", "1/s", number),
     ]
-    return _table("Rule of thumb: at random a raidz is one drive, mirrors read as all drives", columns, cells, designs)
+    return design_table(
+        "Rule of thumb: at random a raidz is one drive, mirrors read as all drives", columns, cells, designs
+    )
 
 
 def rebuilds(designs: Sequence[Measured]) -> Table:
@@ -257,7 +250,7 @@ def rebuilds(designs: Sequence[Measured]) -> Table:
     reshaped = any(each.rebuild is not None and each.rebuild.reshape_s is not None for each in designs)
     columns = [Column("idle", show=str), Column("set by"), Column("under the load", show=str), Column("set by")]
     columns += [Column("reshape left,\nunder the load", show=str)] * reshaped
-    return _table("Rebuild of a drive", columns, cells, designs if any(each.rebuild for each in designs) else ())
+    return design_table("Rebuild of a drive", columns, cells, designs if any(each.rebuild for each in designs) else ())
 
 
 def rebuild_latencies(designs: Sequence[Measured]) -> Table:
@@ -268,7 +261,7 @@ def rebuild_latencies(designs: Sequence[Measured]) -> Table:
         return (known.get("read"), known.get("write")) if known else None
 
     columns = [Column(f"{op} mean", "ms", number, 1e3) for op in ("read", "write")]
-    return _table("Latency during the rebuild of a drive", columns, cells, designs)
+    return design_table("Latency during the rebuild of a drive", columns, cells, designs)
 
 
 def risks(designs: Sequence[Measured]) -> Table:
@@ -287,7 +280,7 @@ def risks(designs: Sequence[Measured]) -> Table:
 
     columns = [*(Column(name, show=probability) for name in headings), Column("in the long run\nonce in", show=str)]
     asked = any(each.rebuild is not None or each.risk is not None for each in designs)
-    return _table("Probability that data are lost", columns, cells, designs if asked else ())
+    return design_table("Probability that data are lost", columns, cells, designs if asked else ())
 
 
 def costs(designs: Sequence[Measured]) -> Table:
@@ -300,7 +293,7 @@ def costs(designs: Sequence[Measured]) -> Table:
 
     columns = [Column(name, show=fixed(2)) for name in ("cost", "per usable TB", "per I/O per s")]
     priced = any(each.facts is not None and each.facts.cost is not None for each in designs)
-    return _table("Cost, in the unit of the prices", columns, cells, designs if priced else ())
+    return design_table("Cost, in the unit of the prices", columns, cells, designs if priced else ())
 
 
 def powers(designs: Sequence[Measured]) -> Table:
@@ -315,38 +308,7 @@ def powers(designs: Sequence[Measured]) -> Table:
     columns = [Column(name, show=watts) for name in ("at this load", "idle", "all busy")]
     known = any(each.power is not None and each.power.kwh_a_year is not None for each in designs)
     columns.append(Column("a year", show=fixed(0, " kWh")))
-    return _table("Power of the drives", columns, cells, designs if known else ())
-
-
-def without_battery(designs: Sequence[Measured]) -> Table:
-    """What designs do whose controllers have lost their batteries; no rows if none depends on them."""
-
-    def cells(each: Measured) -> Row | None:
-        cache = each.without_battery
-        if cache is None:
-            return None
-        figures = {} if cache.saturated else cache.figures
-        held = "" if each.holds_s is None else format_duration(each.holds_s)
-        return format_size(cache.write_bytes), held, cache.figures.get("iops"), *(figures.get(name) for name in names)
-
-    names = [name for name in SPEED if name in LOST and any(each.without_battery for each in designs)]
-    columns = [Column("memory\nfor writes", show=str), Column("holds these\nwrites for", show=str)]
-    columns += [SPEED["iops"], *(SPEED[name] for name in names if name != "iops")]
-    columns = [replace(column, show=number) if index > 1 else column for index, column in enumerate(columns)]
-    names = [name for name in names if name != "iops"]
-    return _table("With the controller's battery lost: write-through", columns, cells, designs)
-
-
-def waits(designs: Sequence[Measured]) -> Table:
-    """What mean latencies are made of; no rows where nothing is known of it."""
-    ops = [op for op in ("read", "write") if any(op in each.waits for each in designs)]
-
-    def cells(each: Measured) -> Row | None:
-        return (
-            [", ".join(first_causes(each.waits[op])) if op in each.waits else "" for op in ops] if each.waits else None
-        )
-
-    return _table("What the mean latency is made of", [Column(f"of a {op}") for op in ops], cells, designs)
+    return design_table("Power of the drives", columns, cells, designs if known else ())
 
 
 def _curve_title(each: Measured) -> str:
@@ -367,11 +329,7 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
         name = f"design {each.design.number} ({each.design.label})"
         told += [f"{name} is not possible: {each.design.refused}"] if each.facts is None else []
         told += [] if each.rebuild_refused is None else [f"{name} has no rebuild: {each.rebuild_refused}"]
-        if each.ends_in_cache:
-            told.append(
-                f"{name}: measured for {format_duration(each.given_s or 0.0)}, in which its cache can take all writes; "
-                "for what lasts leave out duration and warm_up"
-            )
+        told += [f"{name}: {cache_note(each)}"] if each.ends_in_cache else []
         told += [] if each.curve_refused is None else [f"{name} has no curve: {each.curve_refused}"]
     if settings.rebuild:
         models = sorted({model for each in found.designs for model in each.unknown_rates})
