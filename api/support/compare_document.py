@@ -51,15 +51,21 @@ def _design(each: Measured) -> dict[str, Any]:
         "rebuild_refused": each.rebuild_refused,
         "data_loss": None if each.risk is None else {k: _finite(v) for k, v in dataclasses.asdict(each.risk).items()},
         "unknown_failure_rates": list(each.unknown_rates),
-        "waits": each.waits,
-        "without_battery": None
-        if each.without_battery is None
-        else {**dataclasses.asdict(each.without_battery), "holds_s": each.holds_s},
         "power": None if each.power is None else each.power.document(),
         "rule_of_thumb": None if each.rule is None else {**dataclasses.asdict(each.rule), "iops": each.rule.iops},
         "curve_refused": each.curve_refused,
         "curve": None if each.curve is None else curve_document(each.curve),
+        **_on_controllers(each),
     }
+
+
+def _on_controllers(each: Measured) -> dict[str, Any]:
+    """What only designs on hardware controllers have."""
+    if each.design.spec is None or not any(array.controller for array in each.design.spec.arrays.values()):
+        return {}
+    lost = each.without_battery
+    known = None if lost is None else {**dataclasses.asdict(lost), "holds_s": each.holds_s}
+    return {"waits": each.waits, "without_battery": known}
 
 
 def _estimate(estimate: Estimate) -> dict[str, float | None]:

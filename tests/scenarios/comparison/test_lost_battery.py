@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from raidsim.api.support.compare_document import comparison_document
 from raidsim.api.tables.compare import comparison_answer
 from raidsim.api.tables.decision import comparison_decision
 from raidsim.scenarios.comparison.alternatives import designs_of, on_common_span
@@ -106,3 +107,14 @@ def test_the_tables(found: Comparison) -> None:
     assert "controller processor" in str(made_of[1][3])
     assert "controller processor" not in str(made_of[0])
     assert any("in which its cache can take all writes" in str(part) for part in answer.parts)
+
+
+def test_the_document_of_a_design_on_a_controller(found: Comparison) -> None:
+    """The same for programs, in SI units; of md nothing is added."""
+    kernel, cached, plain = comparison_document("test", found, QUICK, None)["designs"]
+    assert "without_battery" not in kernel
+    assert plain["without_battery"] is None
+    lost = cached["without_battery"]
+    assert lost["write_bytes"] == pytest.approx(0.75 * (1931 << 20))
+    assert lost["holds_s"] == found.designs[1].holds_s
+    assert cached["waits"]["write"]["controller processor"] > 0
