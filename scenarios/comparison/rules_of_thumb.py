@@ -131,7 +131,7 @@ def speed_up(stack: Stack, access: Access) -> float:
     fast as one (RAID 10: n/2). RAID 5 moves long pieces n - 1 times as fast, RAID 6 n - 2 times, and RAID 50 and 60
     lose as many drives in every group; their random reads are spread over all drives, and a random write costs 4 I/Os
     (RAID 6: 6). RAID 3 works like one drive at random I/O, a linear array always. A lost member of a mirror does not
-    count; in one with parity it is taken to make no difference.
+    count; one of an array with parity changes nothing by this rule.
     """
     level, parts = stack.level, stack.parts
     if level == "drive":
