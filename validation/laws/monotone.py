@@ -74,7 +74,11 @@ def _less_metadata(trial: Trial) -> Mapping[str, Any] | None:
 
 
 def _more_members(trial: Trial) -> Mapping[str, Any] | None:
-    """Twice the members of a RAID 0 of drives."""
+    """Twice the members of a RAID 0 of drives.
+
+    A disk alone may serve one stream for as long as its scheduler likes; of two disks each has a stream for a chunk, and
+    then another.
+    """
     load = trial.closed
     data = trial.data
     if load is None or len(load.targets) != 1 or load.targets[0] not in trial.spec.arrays:
@@ -85,6 +89,8 @@ def _more_members(trial: Trial) -> Mapping[str, Any] | None:
     if array.level != "raid0" or array.controller or len(trial.spec.arrays) > 1 or not alike:
         return None
     if not set(array.members) <= set(trial.spec.machine.drives) or len(array.members) > 12:
+        return None
+    if len(array.members) == 1 and load.jobs > 1 and streams_on_disks(trial):
         return None
     members = [*array.members, *(f"disk{drives['count'] + number}" for number in range(len(array.members)))]
     return {"machine.drives.count": drives["count"] + len(array.members), f"arrays.{name}.members": members}
@@ -150,4 +156,4 @@ CORES = _monotone("cores", "twice the cores", _more_cores, "loads with a depth, 
 FASTER = _monotone("speed", "drives that take half the time", _faster_drives, "loads with a depth, on equal drives")
 CACHE = _monotone("cache", "twice the drives' write buffer", _larger_cache, "loads with a depth, on equal drives")
 METADATA = _monotone("metadata", "no bitmap", _less_metadata, "loads with a depth on arrays with a bitmap")
-MEMBERS = _monotone("members", "twice the members", _more_members, "loads with a depth on a RAID 0")
+MEMBERS = _monotone("members", "twice the members", _more_members, "loads with a depth on a RAID 0, but several streams on one disk")
