@@ -19,7 +19,7 @@ from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ..fit.quantile import NORMAL_QUANTILE
-from .controller_spread import ControllerSpread
+from .controller_spread import ControllerSpread, firmware_sd
 from .discrepancy import Device, FigureClass, Kind, StudyErrors, device_of, is_resynced, learnt, load_table, with_queue
 
 _YEAR = re.compile(r"-(\d{4})$")
@@ -135,8 +135,13 @@ def run_intervals(
 def evidence_lines(specs: Iterable[ScenarioSpec]) -> list[str]:
     """How far single figures of scenarios were off on real machines, in words: a line for each kind of figure."""
     found: dict[str, None] = {}
+    firmware: dict[str, float] = {}
     for spec in specs:
         each = run_intervals(spec)
+        used = {array.controller for array in spec.arrays.values() if array.controller is not None}
+        firmware |= {
+            spec.machine.controllers[name].model: sd for name in sorted(used) if (sd := firmware_sd(spec, name))
+        }
         for words, interval in (("rate", each.rate), ("mean latency", each.latency), ("latency percentile", each.tail)):
             if interval is not None:
                 found[f"{words}: within a factor of {interval.factor:.2g} ({interval.evidence})"] = None
@@ -145,6 +150,11 @@ def evidence_lines(specs: Iterable[ScenarioSpec]) -> list[str]:
     return [
         "On real machines, 90 % of measured figures were this near to the prediction:",
         *(f"  {line}" for line in found),
+        *(
+            f"The firmware times of {model}, which no data sheet gives, are taken to be known to a factor of "
+            f"{math.exp(NORMAL_QUANTILE * sd):.2g}; that comes on top"
+            for model, sd in firmware.items()
+        ),
     ]
 
 

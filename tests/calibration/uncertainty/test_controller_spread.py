@@ -9,7 +9,7 @@ import pytest
 from raidsim.calibration.fit.quantile import NORMAL_QUANTILE
 from raidsim.calibration.sensitivity.parameters import default_parameters
 from raidsim.calibration.uncertainty.controller_spread import ControllerSpread, controller_spread
-from raidsim.calibration.uncertainty.model_interval import RunIntervals, run_intervals
+from raidsim.calibration.uncertainty.model_interval import RunIntervals, evidence_lines, run_intervals
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.running.simulate import simulate
@@ -91,3 +91,12 @@ def test_what_is_moved_is_as_uncertain_as_the_catalogue_says() -> None:
     assert own["host_rate"] == 0.2, "found, as far as data sheets go"
     assert sds(KNOWN)["command"] == 0.4
     assert sds("machine.controllers.c0.model=Gateway-840", "arrays.md0.level=raid5")["command"] == 0.4
+
+
+def test_a_comparison_says_which_times_are_not_known() -> None:
+    """Protects `compare` and `advise`, whose tables have no such intervals. Counter-test: known times, or md."""
+    told = "The firmware times of Dell-PERC-H730P, which no data sheet gives, are taken to be known to a factor of 2.7"
+    specs = [document_from(text, "test.yaml").spec() for text in (TEXT, TEXT.replace(", controller: c0", ""))]
+    assert [line for line in evidence_lines(specs) if line.startswith(told)]
+    known = document_from(TEXT, "test.yaml", (KNOWN,)).spec()
+    assert not [line for line in evidence_lines([known, specs[1]]) if "firmware" in line]
