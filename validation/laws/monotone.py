@@ -156,4 +156,6 @@ CORES = _monotone("cores", "twice the cores", _more_cores, "loads with a depth, 
 FASTER = _monotone("speed", "drives that take half the time", _faster_drives, "loads with a depth, on equal drives")
 CACHE = _monotone("cache", "twice the drives' write buffer", _larger_cache, "loads with a depth, on equal drives")
 METADATA = _monotone("metadata", "no bitmap", _less_metadata, "loads with a depth on arrays with a bitmap")
-MEMBERS = _monotone("members", "twice the members", _more_members, "loads with a depth on a RAID 0, but several streams on one disk")
+MEMBERS = _monotone(
+    "members", "twice the members", _more_members, "loads with a depth on a RAID 0, but several streams on one disk"
+)

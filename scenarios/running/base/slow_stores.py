@@ -128,7 +128,9 @@ class SlowStores:
 
             for drive in drives:
                 stands(drive, engine, read_rate, write_rate)
-        for _ in range(_ROUNDS if bits else 0):  # the drives take what they will always take by now
+        for _ in range(_ROUNDS):  # the drives take what they will always take by now
+            if not bits:
+                break
             began, before = engine.now, self._writes
             self._first_ios(min([longest * _FIRST_SHARE, *(each.look_s for each in bits)]))
             rate = (self._writes - before) / (engine.now - began) / len(bits)
