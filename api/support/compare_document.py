@@ -43,6 +43,7 @@ def _design(each: Measured) -> dict[str, Any]:
         "offered_iops": each.offered_iops,
         "lost_iops": each.lost_iops,
         "settled": each.settled,
+        **({"ssd_caches": [dataclasses.asdict(cache) for cache in each.ssd_caches]} if each.ssd_caches else {}),
         "rebuild_s": _finite(each.rebuild_s),
         "rebuild": None
         if each.rebuild is None

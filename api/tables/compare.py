@@ -38,6 +38,7 @@ from .curve import curve_table
 from .decision import comparison_decision
 from .parts.behind_cards import cache_note, waits, without_battery
 from .parts.design_table import design_table
+from .parts.ssd_caches import cache_cells, cache_columns
 
 _LONG_S = 7 * 86400.0
 """A rebuild that takes longer is worth a warning."""
@@ -50,7 +51,7 @@ def comparison_answer(title: str, found: Comparison, settings: Settings, span: i
     decision = comparison_decision(found)
     parts: list[Part] = [Words(decision)] if decision else []
     parts += [*lines(_how(found, settings)), *_speeds(possible, found.baseline, span), facts(possible)]
-    for table in (rules, rebuilds, rebuild_latencies, risks, costs, powers):
+    for table in (caches, rules, rebuilds, rebuild_latencies, risks, costs, powers):
         parts += [made] if (made := table(possible)).rows else []
     parts += [curve_table(each.curve, _curve_title(each)) for each in possible if each.curve is not None]
     for table in (without_battery, waits):
@@ -218,6 +219,12 @@ def facts(designs: Sequence[Measured]) -> Table:
     return design_table("What it holds, and what limits", columns, cells, designs)
 
 
+def caches(designs: Sequence[Measured]) -> Table:
+    """What SSD caches hit, and what is lost with one; no rows without."""
+    shown = designs if any(each.ssd_caches for each in designs) else ()
+    return design_table("SSD caches", cache_columns(), cache_cells, shown)
+
+
 def rules(designs: Sequence[Measured]) -> Table:
     """What the rule of thumb says of pools next to what is predicted; no rows without pools."""
 
@@ -332,35 +339,32 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
         told += [f"{name}: {cache_note(each)}"] if each.ends_in_cache else []
         told += [] if each.curve_refused is None else [f"{name} has no curve: {each.curve_refused}"]
     if settings.rebuild:
-        models = sorted({model for each in found.designs for model in each.unknown_rates})
-        if models:
+        if models := sorted({model for each in found.designs for model in each.unknown_rates}):
             told.append(f"no risk of data loss: the failure rate of {', '.join(models)} is not known")
+        slow: dict[str, list[str]] = {}
+        for each in found.designs:
+            if each.rebuild_s is not None and each.rebuild_s > _LONG_S:
+                slow.setdefault(_advice(each), []).append(str(each.design.number))
+        week = "a rebuild takes longer than a week under this load"
         told += [
-            f"design {each.design.number} ({each.design.label}): a rebuild takes longer than a week under this load: "
-            f"{_advice(each)}plan for the load to be lower meanwhile"
-            for each in found.designs
-            if each.rebuild_s is not None and each.rebuild_s > _LONG_S
+            f"design{'s' * (len(numbers) > 1)} {', '.join(numbers)}: {week}: {advice}plan for the load to be lower then"
+            for advice, numbers in slow.items()
         ]
         specs = [each.design.spec for each in found.designs if each.risk and each.design.spec is not None]
         services = {spec.service for spec in specs}
         if len(services) == 1:
             told.append(_assumed(services.pop()))
         told += _assumed_rates(specs)
-    missing = tuple(dict.fromkeys(model for each in found.designs if each.power for model in each.power.unknown))
-    if missing:
+    if missing := tuple(dict.fromkeys(model for each in found.designs if each.power for model in each.power.unknown)):
         told.append(f"power: {no_figure(missing)}")
-    assumed = {model: far for each in found.designs if each.power for model, far in each.power.assumed.items()}
-    if assumed:
+    if assumed := {model: far for each in found.designs if each.power for model, far in each.power.assumed.items()}:
         told.append(f"power: no figure was found {class_words(assumed)}")
     if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
         told.append("=: the interval covers 0, so the two are not told apart")
-    told += _flash_states([each.design.spec for each in found.designs if each.facts and each.design.spec])
-    return told + evidence_lines(each.design.spec for each in found.designs if each.facts and each.design.spec)
-
-
-def _flash_states(specs: Sequence[ScenarioSpec]) -> list[str]:
-    """The state of flash that was assumed, each sentence once."""
-    return list(dict.fromkeys(told for spec in specs for told in with_states(spec, writers(spec.workload))[1]))
+    possible = [each.design.spec for each in found.designs if each.facts and each.design.spec]
+    # The state of flash that was assumed, each sentence once.
+    told += dict.fromkeys(told for spec in possible for told in with_states(spec, writers(spec.workload))[1])
+    return told + evidence_lines(possible)
 
 
 def _advice(each: Measured) -> str:

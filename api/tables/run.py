@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...calibration.fit.quantile import NORMAL_QUANTILE
 from ...calibration.uncertainty.model_interval import RunIntervals
-from ...model.files.quantities import format_duration, format_size
+from ...model.files.quantities import format_duration
 from ...model.statistics.usage import SATURATED
 from ...scenarios.description.any_workload import IdleSpec, LoadsSpec
 from ...scenarios.description.fio_jobs import FioSpec
@@ -22,7 +22,7 @@ from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.questions.without_waits import WithoutWait
 from ...scenarios.running.base.power import drive_power
-from ...scenarios.running.base.prediction import CacheHits, LatencyBins, Prediction
+from ...scenarios.running.base.prediction import LatencyBins, Prediction
 from ...scenarios.running.base.wear import WARRANTY_YEARS, DriveWear
 from ...scenarios.running.watched_load import SATURATED_PRECISION
 from ..answer.numbers import (
@@ -41,6 +41,7 @@ from ..answer.power import power_line
 from ..answer.svg import bars
 from ..answer.svg import lines as curves
 from ..answer.tree import Answer, Cell, Column, Part, Picture, Row, Table, Verbatim, Words, lines
+from .parts.ssd_caches import cache_line
 from .parts.usages import usages
 from .parts.waits import wait_lines
 from .rebuild import rebuild_cost, rebuild_line, rebuild_waits
@@ -87,7 +88,7 @@ def _parts(
     power = power_line(drive_power(spec, prediction.usages))
     told = [_wear(prediction.wear[0], len(prediction.wear))] if prediction.wear else []
     told += [] if power is None else [power]
-    told += map(_hits, prediction.ssd_caches)
+    told += map(cache_line, prediction.ssd_caches)
     told += wait_lines(prediction)
     told.append(f"bottleneck: {prediction.bottleneck}")
     if len(prediction.bottlenecks) > 1:
@@ -351,13 +352,6 @@ def _precision_line(known: str, asked: float, reached: float, prediction: Predic
     return (
         f"{measured}, the longest allowed; {known} {verb} known to {percent(reached)}, {percent(asked)} was asked for"
     )
-
-
-def _hits(cache: CacheHits) -> str:
-    counted = (("reads", cache.read_hits, cache.reads), ("writes", cache.write_hits, cache.writes))
-    shares = [f"{hits / count:.1%} of the {what}" for what, hits, count in counted if count]
-    dirty = f"; {format_size(cache.dirty_bytes)} are still to be written back" if cache.dirty_bytes else ""
-    return f"{cache.name}: {' and '.join(shares) or 'nothing'} found the block in the cache{dirty}"
 
 
 def _wear(worst: DriveWear, drives: int) -> str:

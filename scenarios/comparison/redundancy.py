@@ -165,6 +165,11 @@ def separate_parts(spec: ScenarioSpec) -> list[Part]:
     return parts
 
 
+def survives(spec: ScenarioSpec, name: str) -> int:
+    """Drives of a device that may be lost, whichever they are, before its data are."""
+    return max(0, _part(name, spec, Devices.of(spec), lost=False).fewest_fatal - 1)
+
+
 def _part(name: str, spec: ScenarioSpec, devices: Devices, lost: bool) -> Part:
     while (below := devices.one_below(name)) is not None:
         if name in spec.caches and spec.caches[name].holds_data:

@@ -16,7 +16,7 @@ from ..description.scenario import ScenarioSpec
 from ..questions.load_curve import LoadCurve, Outcome, attempt, load_curves, runs_needed
 from ..questions.replications import mean_of_replications, paired_difference, replication
 from ..running.base.power import DrivePower, drive_power
-from ..running.base.prediction import Prediction
+from ..running.base.prediction import CacheHits, Prediction
 from ..running.base.waits import WaitTimes
 from ..workers.task_pool import TaskPool
 from .alternatives import Design
@@ -79,6 +79,8 @@ class Measured:
         Commands of the drives for each I/O in the first replication; 0 where there are no I/Os.
     settled
         Whether nothing rose or fell while it was measured.
+    ssd_caches
+        What SSD caches did in the first replication.
     rebuild
         Times to rebuild a member; None without redundancy, or if they were not asked for.
     rebuild_refused
@@ -114,6 +116,7 @@ class Measured:
     offered_iops: float | None = None
     commands_per_io: float = 0.0
     settled: bool = True
+    ssd_caches: tuple[CacheHits, ...] = ()
     rebuild: RebuildTimes | None = None
     rebuild_refused: str | None = None
     risk: LossRisk | None = None
@@ -283,6 +286,7 @@ def _measured(design: Design, runs: Sequence[Prediction]) -> Measured:
         offered_iops=first.offered_iops,
         commands_per_io=first.member_ios / (first.served_iops * first.measured_s) if first.served_iops else 0.0,
         settled=all(run.settled for run in runs),
+        ssd_caches=first.ssd_caches,
         unknown_rates=tuple(unknown_rates(spec)),
         waits={} if first.saturated else first.waits,
         write_rate=first.rate * first.iops.get("write", 0.0) / first.served_iops if first.served_iops else 0.0,

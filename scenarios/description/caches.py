@@ -46,6 +46,8 @@ _MOST_CHUNKS = 1_000_000
 """LVM takes larger blocks where a cache would have more (allocation/cache_pool_max_chunks)."""
 _LEAST_CACHE = 16 << 20
 _LEAST_BUCKETS = 513
+_LEAST_BUCKET, _MOST_BUCKET = 4096, 16 << 20
+"""Buckets of a page or more; a key holds up to 16 bits of sectors."""
 _LEAST_METADATA = 8 << 20
 _METADATA_PER_BLOCK = 64
 MOST_FULL: Final = 1 << 20
@@ -116,6 +118,10 @@ class CacheSpec(Spec):
         return self
 
     def _check_block(self) -> None:
+        bucket = self.bucket_size
+        if bucket & (bucket - 1) or not _LEAST_BUCKET <= bucket <= _MOST_BUCKET:
+            expected = f"expected: a power of two, {format_size(_LEAST_BUCKET)} to {format_size(_MOST_BUCKET)}"
+            raise refusal(format_size(bucket), expected, ("bucket_size",))
         size = self.block_size
         if size is None:
             return

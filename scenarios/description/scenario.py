@@ -140,6 +140,10 @@ class ScenarioSpec(Spec):
         check_queues(self.machine, self.kernel, devices.hidden)
         for name, layer in self.encrypted.items():
             self._check_crypt(layer, name)
+        for name in self.caches:
+            if not known.queue.multiqueue:
+                found = f"an SSD cache on {self.kernel}"
+                raise refusal(found, "expected: with Linux 3.10 or later", ("caches", name))
         if self.vm is not None:
             self.vm.check(self.kernel)
         if self.network is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model.core.errors import InputError
-from . import bounds, conservation, costs, extremes, little, monotone, steps, symmetry, utilization, ways
+from . import bounds, caching, conservation, costs, extremes, little, monotone, steps, symmetry, utilization, ways
 from .law import Law
 
 LAWS: dict[str, Law] = {
@@ -39,6 +39,13 @@ LAWS: dict[str, Law] = {
         costs.CPU_TIME,
         costs.CPU_GROWS,
         costs.POWER,
+        caching.HITS,
+        caching.MOVED,
+        caching.FITS,
+        caching.OFF,
+        caching.BACK,
+        caching.SIZE,
+        caching.DRAINED,
         ways.FIO,
         ways.REPLAY,
         ways.COMPARE,

@@ -10,6 +10,7 @@ from ....model.files.yaml_files import KeyPath
 from ....model.layouts import LEVELS, level_options
 from ....model.zfs.map.words import are_alike
 from ...description.arrays import KERNEL_OPTIONS, NONE
+from ...description.caches import MODES
 from .merge import as_mapping, drives_in_short
 from .pool_aliases import array_for_pool, only_pool, pool_for_array
 
@@ -159,22 +160,62 @@ def _only_array(data: Mapping[Any, Any], alias: str, place: str) -> str:
 
 
 def _cache(data: Mapping[Any, Any], value: Any, place: str) -> list[tuple[KeyPath, Any]]:
-    """Another size of the only cache; or none, and what was on it is on the device that it caches."""
+    """Another size, mode or kind of the only cache; or none, and what was on it is on the device that it caches."""
     caches = data.get("caches") or {}
     if not isinstance(caches, Mapping) or len(caches) != 1:
         found = f"there are several caches: {', '.join(map(str, caches))}" if caches else "there is no cache"
         raise InputError(place, found, "expected: a scenario with one cache, or caches.NAME.size")
     name, fields = next(iter(caches.items()))
     if value is not None and value != "none":
-        return [(("caches", name, "size"), value)]
+        return _of_cache(("caches", name), value)
     below = fields.get("on") if isinstance(fields, Mapping) else None
     changes: list[tuple[KeyPath, Any]] = [(("caches", name), None)]
+    if isinstance(fields, Mapping):
+        changes += _alone(data, name, fields)
     users: list[tuple[KeyPath, Any]] = [(("workload",), data.get("workload"))]
     users += [(("file_systems", each), inner) for each, inner in (data.get("file_systems") or {}).items()]
     for path, user in users:
         if isinstance(user, Mapping):
             changes += [((*path, key), _renamed(user[key], name, below)) for key in _USES if key in user]
     return changes
+
+
+def _of_cache(at: tuple[str, Any], value: Any) -> list[tuple[KeyPath, Any]]:
+    """What `200GiB bcache writeback` changes: each word is a kind, a mode, or else the size."""
+    modes = {mode for of_kind in MODES.values() for mode in of_kind}
+    changes: list[tuple[KeyPath, Any]] = []
+    for word in value.split() if isinstance(value, str) else [value]:
+        field = "kind" if word in MODES else "mode" if word in modes else "size"
+        changes += [((*at, "mode"), None)] if field == "kind" else []
+        changes.append(((*at, field), word))
+    # A mode that is said belongs to the kind that is said, whichever comes first.
+    return sorted(changes, key=lambda change: change[0][-1] == "mode" and change[1] is not None)
+
+
+def _alone(data: Mapping[Any, Any], name: Any, fields: Mapping[Any, Any]) -> list[tuple[KeyPath, Any]]:
+    """The drives by name that only the cache has, itself or as members of an array: they are not bought without it."""
+    rest = {**data, "caches": {name: {**fields, "cache": None, "metadata": None}}}
+    machine = data.get("machine")
+    left: list[KeyPath] = []
+    drives = machine.get("drives") if isinstance(machine, Mapping) else None
+    if not isinstance(drives, Mapping) or drives_in_short(drives):
+        return []
+    arrays = data.get("arrays") or {}
+    for part in (fields.get("cache"), fields.get("metadata")):
+        members = arrays[part].get("members") if part in arrays and isinstance(arrays[part], Mapping) else None
+        if isinstance(members, list) and not _names(rest, part):
+            rest["arrays"] = {key: inner for key, inner in rest["arrays"].items() if key != part}
+            left.append(("arrays", part))
+        others = members if isinstance(members, list) else [part]
+        left += [("machine", "drives", each) for each in others if each in drives and not _names(rest, each)]
+    return [(path, None) for path in left]
+
+
+def _names(value: Any, name: Any) -> bool:
+    """Whether a value of a document names a device."""
+    if isinstance(value, Mapping):
+        return any(_names(inner, name) for inner in value.values())
+    return value == name or (isinstance(value, list) and any(_names(inner, name) for inner in value))
 
 
 def _renamed(value: Any, name: Any, below: Any) -> Any:

@@ -49,7 +49,7 @@ class DrawnDevices:
     ----------
     free
         Devices that nothing is built on yet.
-    arrays, encrypted, controllers
+    arrays, encrypted, caches, controllers
         What has been drawn, by name.
     """
 
@@ -62,6 +62,7 @@ class DrawnDevices:
         self.free = list(drives)
         self.arrays: dict[str, Document] = {}
         self.encrypted: dict[str, Document] = {}
+        self.caches: dict[str, Document] = {}
         self.controllers: dict[str, Document] = {}
 
     def maybe(self, one_in: int = 2) -> bool:

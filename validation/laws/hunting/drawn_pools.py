@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from .drawn_devices import Document, DrawnDevices
+from .drawn_caches import DrawnCaches
+from .drawn_devices import Document
 
 _LEAST: Final = {"mirror": 2, "raidz1": 2, "raidz2": 3, "raidz3": 4}
 POOL: Final = "tank"
 
 
-class DrawnPools(DrawnDevices):
+class DrawnPools(DrawnCaches):
     """The devices of one scenario, with a pool on some of them."""
 
     def pool(self) -> Document:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ....model.controller.catalogue import controller_names
 from ....model.core.errors import InputError
 from ....model.drives.catalogue import drive, drive_names
-from ....model.kernels import kernel_names
+from ....model.kernels import kernel, kernel_names
 from ....model.schedulers import SCHEDULERS
 from ..times import measured_times
 from ..trial import Trial
@@ -31,6 +31,8 @@ MOST_OUTSTANDING_BYTES = 64 << 20
 """More I/Os or bytes take long to simulate, and say no more."""
 FILE_SYSTEM = "600MiB"
 """Size of a file system unless drawn: one of many terabytes takes seconds to lay out."""
+CACHED = 6
+"""One in this number of scenarios has an SSD cache, if it has devices for one."""
 SMALL_MEMORY = {"zfs_dirty_data_max": "16MiB", "zfs_arc_max": "64MiB"}
 MOST_OF_A_POOL_S = 0.5
 LOCALITIES = ("zipf", "hot", "normal", {"kind": "zipf", "theta": 1.2, "clustered": True})
@@ -69,12 +71,15 @@ class _Scenario(DrawnPrograms):
             self.add_array(f"md{number}")
         if self.maybe(6):
             self.encrypt("crypt")
-        pools = self.pool() if self.free and self.modern and self.maybe(8) else {}
         used = {array.get("controller") for array in self.arrays.values()}
+        if kernel(self.kernel).queue.multiqueue and self.maybe(CACHED):
+            self._cached(machine["drives"], "ctl" in used)
+        pools = self.pool() if self.free and self.modern and self.maybe(8) else {}
         if "ctl" in used:
             machine["controllers"] = self.controllers
         document: Document = {"kernel": self.kernel, "machine": machine}
         parts: dict[str, Mapping[str, Any]] = {"arrays": self.arrays, "encrypted": self.encrypted, "pools": pools}
+        parts["caches"] = self.caches
         document |= {name: made for name, made in parts.items() if made}
         if pools:
             document["zfs_parameters"] = SMALL_MEMORY
@@ -122,14 +127,30 @@ class _Scenario(DrawnPrograms):
             drives["disk0"] = {"model": self.one(*(name for name in catalogue_drives() if name != self.model))}
         return drives
 
-    def _targets(self, document: Document, controlled: bool) -> list[str]:
-        """Devices that nothing is built on, a volume on one of them, or drives."""
-        hidden = {
+    def _cached(self, drives: Document, controlled: bool) -> None:
+        """Cache a device, most often in front of a drive that is faster."""
+        visible = [name for name in self.free if name not in self._hidden()]
+        if controlled:
+            visible = [name for name in visible if name not in self.drives]
+        if len(visible) < 2:
+            return
+        self.add_cache("c0", visible)
+        fast = self.caches["c0"]["cache"]
+        if fast in self.drives and not self.maybe(3):
+            drives[fast] = {"model": self.one(*(name for name in catalogue_drives() if not drive(name).rotational))}
+
+    def _hidden(self) -> set[str]:
+        """Drives of controllers."""
+        return {
             name
             for array in self.arrays.values()
             if array.get("controller")
             for name in (*array["members"], *array.get("spares", ()))
         }
+
+    def _targets(self, document: Document, controlled: bool) -> list[str]:
+        """Devices that nothing is built on, a volume on one of them, or drives."""
+        hidden = self._hidden()
         free = [name for name in reversed(self.free) if name not in hidden]
         if controlled:  # the host sees no drive that is beside a controller's array
             free = [name for name in free if name not in self.drives] or free

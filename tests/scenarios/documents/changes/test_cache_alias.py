@@ -48,3 +48,31 @@ def test_a_scenario_without_a_cache_refuses_it() -> None:
     """Protects from a size that nothing has."""
     with pytest.raises(InputError, match="there is no cache"):
         document_from("machine: {drives: {model: WD5000AAKS, count: 2}}", sets=["cache=1GiB"]).spec()
+
+
+MIRRORED = """
+machine: {drives: {slow: {model: WD5000AAKS}, a: {model: WD5000AAKS}, b: {model: WD5000AAKS}}}
+arrays: {md1: {level: raid1, members: [a, b]}}
+caches: {c0: {on: slow, cache: md1}}
+"""
+
+
+def test_without_the_cache_its_drives_are_not_bought() -> None:
+    """Protects power and cost of the design without one. Counter-test: a drive that is used otherwise stays."""
+    without = ["cache=none"]
+    assert list(document_from(CACHED, sets=without).spec().machine.drives) == ["slow"]
+    found = document_from(MIRRORED, sets=without).spec()
+    assert (list(found.machine.drives), list(found.arrays)) == (["slow"], [])
+    shared = document_from(CACHED + "workload: {targets: [c0, fast]}", sets=without).spec()
+    assert list(shared.machine.drives) == ["slow", "fast"]
+
+
+@pytest.mark.parametrize("value", ["2GiB writeback bcache", "bcache writeback 2GiB"])
+def test_mode_and_kind_are_words_next_to_the_size(value: str) -> None:
+    """Protects `compare --vary "cache=none,2GiB,2GiB writeback"`. Counter-test: what is not said stays."""
+    found = document_from(CACHED, sets=[f"cache={value}"]).spec().caches["c0"]
+    assert (found.kind, found.mode, found.size) == ("bcache", "writeback", 2 << 30)
+    kept = document_from(CACHED, sets=["cache=writeback"]).spec().caches["c0"]
+    assert (kept.kind, kept.mode, kept.size) == ("dm-cache", "writeback", 10 << 30)
+    with pytest.raises(InputError, match="size"):
+        document_from(CACHED, sets=["cache=2GiB writeonce"]).spec()
