@@ -41,6 +41,7 @@ FROM_SOURCE = (
     "validation/conformance/md/test_readahead_truth.py::test_without_growth_the_ramp_is_missed",
     "validation/conformance/md/test_readchoice.py::test_shares_of_another_policy_are_noticed",
     "validation/conformance/rebuilds/test_rebuild.py::test_writes_that_do_not_merge_are_noticed",
+    "validation/laws/test_caching.py",
     "validation/laws/test_mutants.py",
     "web/work/test_runs.py::test_the_course_of_a_failure",
     "web/work/test_uploaded_file.py::test_a_disk_of_a_file_fails",

@@ -33,6 +33,8 @@ class CacheDevice(Array):
         Usable bytes.
     host
         Pays for the driver's work.
+    cache_bytes
+        How much of the cache's device is used; 0: all of it.
     block_bytes
         Where the device mapper cuts an I/O; 0: nowhere.
 
@@ -42,18 +44,36 @@ class CacheDevice(Array):
         Accesses so far, one for each block of an I/O.
     """
 
-    __slots__ = ("_cut_bytes", "read_hits", "read_misses", "write_hits", "write_misses")
+    __slots__ = ("_cut_bytes", "_size", "read_hits", "read_misses", "write_hits", "write_misses")
 
     def __init__(
-        self, engine: Engine, name: str, members: Sequence[Device], capacity: int, host: Host, block_bytes: int
+        self,
+        engine: Engine,
+        name: str,
+        members: Sequence[Device],
+        capacity: int,
+        host: Host,
+        cache_bytes: int = 0,
+        block_bytes: int = 0,
     ) -> None:
         super().__init__(engine, name, members, capacity, host)
+        self._size = cache_bytes or members[CACHE].capacity
         self._cut_bytes = block_bytes
         self.start_statistics()
 
     @property
     def dirty_bytes(self) -> int:
         """What the cache holds that is not on the origin."""
+        return 0
+
+    @property
+    def held_bytes(self) -> int:
+        """What the cache holds; of dm-writecache nothing else than dirty data."""
+        return self.dirty_bytes
+
+    @property
+    def dirty_limit(self) -> int:
+        """Dirty bytes at which writes are no faster than the origin takes them; 0: at none."""
         return 0
 
     def start_statistics(self) -> None:

@@ -6,6 +6,7 @@ were drawn most often, and of a cache that keeps writes those that were drawn fo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -27,12 +28,15 @@ class PastLoad(NamedTuple):
         Its locality, and the part of the device that it uses (bytes).
     read_share
         Share of reads, 0 to 1.
+    weight
+        I/Os of it for each one of a load of weight 1.
     """
 
     places: Places
     start: int
     span: int
     read_share: float
+    weight: float = 1.0
 
 
 class WarmBlocks(NamedTuple):
@@ -50,16 +54,18 @@ def warm_blocks(random: np.random.Generator, loads: Sequence[PastLoad], capacity
     random
         What they are drawn with.
     loads
-        The loads, each as strong as the others.
+        The loads, of which each has had the share of the I/Os that its weight is of all.
     capacity
         Blocks of the cache.
     block_bytes
         Bytes of a block.
     """
-    count = max(_LEAST_DRAWS, _DRAWS_PER_BLOCK * capacity) // max(1, len(loads))
+    every_io = max(_LEAST_DRAWS, _DRAWS_PER_BLOCK * capacity)
+    weights = math.fsum(load.weight for load in loads)
     drawn: list[NDArray[np.int64]] = []
     written: list[NDArray[np.bool_]] = []
     for load in loads:
+        count = int(every_io * (load.weight / weights))
         places = load.places.draw(random, count)
         drawn.append((load.start + (places * load.span).astype(np.int64)) // block_bytes)
         written.append(random.random(count) >= load.read_share)

@@ -10,8 +10,9 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from ...model.files.description import Duration, PositiveSize, Size, Spec, refusal
+from ...model.files.description import Duration, Fraction, PositiveSize, Size, Spec, refusal
 from ...model.files.quantities import format_size
+from .load_parts import Locality
 
 CacheKind = Literal["dm-cache", "dm-writecache", "bcache"]
 CacheMode = Literal["writethrough", "writeback", "passthrough", "writearound", "none"]
@@ -52,6 +53,27 @@ _LEAST_METADATA = 8 << 20
 _METADATA_PER_BLOCK = 64
 MOST_FULL: Final = 1 << 20
 """Blocks of a dm-writecache that may be full at the start."""
+
+
+class PastLoadSpec(Spec):
+    """A load that has filled a cache before the run."""
+
+    locality: Locality | None = None
+    """Offsets that it prefers; uniform unless given."""
+    block_size: PositiveSize = 4096
+    """Bytes of its I/Os, which are the blocks of its locality."""
+    start: Size = 0
+    span: PositiveSize | None = None
+    """Where on the cached device it begins, and how far it reaches; up to the end unless given."""
+    read_share: Fraction = 1.0
+    """Share of the I/Os that read; the others leave dirty blocks in a cache that keeps writes."""
+    weight: float = Field(default=1.0, gt=0)
+    """I/Os of it for each one of a load of weight 1."""
+
+    @property
+    def sizes(self) -> tuple[dict[int, float], dict[int, float]]:
+        """Sizes of reads and of writes."""
+        return {self.block_size: 1.0}, {self.block_size: 1.0}
 
 
 class CacheSpec(Spec):
@@ -96,6 +118,8 @@ class CacheSpec(Spec):
     """What is in the cache at the start: `cold` nothing; `warm` (dm-cache, bcache) the blocks that the loads on this
     device hit most, which dm-cache may have to write back; `full` (dm-writecache) nothing but blocks that are still to
     be written back. Unless given, `warm`, and `cold` for dm-writecache."""
+    warmed_by: tuple[PastLoadSpec, ...] = ()
+    """What has warmed it instead of the loads of the scenario, or of all phases of their day."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -111,6 +135,8 @@ class CacheSpec(Spec):
         states = STATES[self.kind]
         if self.started not in states:
             raise refusal(f"{self.state} of {self.kind}", f"expected: {' or '.join(states)}", ("state",))
+        if self.warmed_by and self.started != "warm":
+            raise refusal(f"warmed_by of a cache that is {self.started}", "expected: with state warm", ("warmed_by",))
         if self.low_watermark > self.high_watermark:
             found = f"{self.low_watermark}, above high_watermark {self.high_watermark}"
             raise refusal(found, "expected: up to it", ("low_watermark",))

@@ -636,11 +636,12 @@ class Assembly:
             made = Writecache(engine, plan.name, members, host, settings, size)
             if plan.full:
                 made.fill(full_blocks(random, made.places, made.capacity // settings.block_bytes))
-        if plan.warm_for and not isinstance(made, Writecache):
+        if plan.warmed_by and not isinstance(made, Writecache):
             past = []
-            for load in plan.warm_for:
+            for load in plan.warmed_by:
                 span = load.span or made.capacity - load.start
-                past.append(PastLoad(locality(engine, load, plan.name, span), load.start, span, load.read_share))
+                places = locality(engine, load, plan.name, span)
+                past.append(PastLoad(places, load.start, span, load.read_share, load.weight))
             made.warm(warm_blocks(random, past, made.warm_pieces, made.warm_piece_bytes))
         self.ssd_caches[plan.name] = made
         return made

@@ -17,6 +17,7 @@ from ...model.loads.thinking_load import ThinkingLoad
 from ...model.tasks.host import Host
 from ...model.tasks.io_call_price import submission
 from ..description.any_workload import LoadsSpec
+from ..description.caches import PastLoadSpec
 from ..description.load_parts import (
     BurstyArrivals,
     ConstantArrivals,
@@ -175,7 +176,7 @@ def _pattern(engine: Engine, workload: LoadSpec, target: str, span: int) -> Load
     )
 
 
-def locality(engine: Engine, workload: LoadSpec, target: str, span: int) -> Places:
+def locality(engine: Engine, workload: LoadSpec | PastLoadSpec, target: str, span: int) -> Places:
     """Which offsets of a span random I/Os prefer."""
     spec = workload.locality
     smallest = min(min(sizes) for sizes in workload.sizes)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...model.layouts import Layout
 from ..description.any_workload import LoadsSpec
-from ..description.caches import CacheSpec
+from ..description.caches import CacheSpec, PastLoadSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 
@@ -54,7 +53,7 @@ class SsdCachePlan:
         How the driver is set up.
     cache_bytes
         How much of the fast device holds data.
-    warm_for
+    warmed_by
         The loads whose blocks are in it at the start.
     full
         Whether it is full of blocks that are still to be written back.
@@ -66,7 +65,7 @@ class SsdCachePlan:
     metadata: str | None
     settings: AnySettings
     cache_bytes: int
-    warm_for: tuple[LoadSpec, ...] = ()
+    warmed_by: tuple[PastLoadSpec, ...] = ()
     full: bool = False
 
 
@@ -74,10 +73,10 @@ def ssd_cache_plan(scenario: ScenarioSpec, name: str) -> SsdCachePlan:
     """The plan of a cache."""
     spec = scenario.caches[name]
     capacity = scenario.capacity(spec.cache)
-    warm_for = tuple(_loads_on(scenario, name)) if spec.started == "warm" else ()
+    past = _past_loads(scenario, name) if spec.started == "warm" else ()
     full = spec.started == "full"
     size = spec.data_bytes(capacity)
-    return SsdCachePlan(name, spec.on, spec.cache, spec.metadata, _settings(spec, capacity), size, warm_for, full)
+    return SsdCachePlan(name, spec.on, spec.cache, spec.metadata, _settings(spec, capacity), size, past, full)
 
 
 def _settings(spec: CacheSpec, capacity: int) -> AnySettings:
@@ -100,11 +99,35 @@ def _settings(spec: CacheSpec, capacity: int) -> AnySettings:
     )
 
 
-def _loads_on(scenario: ScenarioSpec, name: str) -> Iterator[LoadSpec]:
+def _past_loads(scenario: ScenarioSpec, name: str) -> tuple[PastLoadSpec, ...]:
     """The loads of random I/Os on a cache, or on what is encrypted on it, whose places are those of the cache."""
-    workload = scenario.workload
-    loads = workload.loads if isinstance(workload, LoadsSpec) else (workload,) if isinstance(workload, LoadSpec) else ()
+    workload, given = scenario.workload, scenario.caches[name].warmed_by
+    if given or not isinstance(workload, LoadSpec | LoadsSpec):
+        return given
     here = {name, *(other for other, layer in scenario.encrypted.items() if layer.on == name)}
-    for load in loads:
-        if load.pattern != "sequential" and here.intersection(load.targets):
-            yield load
+    loads = [
+        (lasts_s, load)
+        for _, lasts_s, part in workload.parts()
+        for load in (part.loads if isinstance(part, LoadsSpec) else (part,))
+        if load.pattern != "sequential" and here.intersection(load.targets)
+    ]
+    rates = [load.offered_iops for _, load in loads]
+    return tuple(
+        PastLoadSpec(
+            locality=load.locality,
+            block_size=min(map(min, load.sizes)),
+            start=load.start,
+            span=load.span,
+            read_share=load.read_share,
+            weight=lasts_s * (rate if rate is not None and None not in rates else 1.0),
+        )
+        for (lasts_s, load), rate in zip(loads, rates, strict=True)
+    )
+
+
+def after_a_day(scenario: ScenarioSpec) -> dict[str, CacheSpec]:
+    """The caches as all phases of a day leave those that are warm."""
+    return {
+        name: spec.model_copy(update={"warmed_by": _past_loads(scenario, name)}) if spec.started == "warm" else spec
+        for name, spec in scenario.caches.items()
+    }

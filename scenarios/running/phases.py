@@ -21,6 +21,7 @@ from ...model.statistics.usage import WayUsage
 from ..description.any_workload import LoadsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
+from ..machine.mapper_plan import after_a_day
 from .base.prediction import LatencyBins, Prediction, RebuildProgress
 from .base.run import PERCENTILES, Run
 from .base.waits import WaitTimes
@@ -55,6 +56,7 @@ def simulate_phases(
     """
     assert isinstance(scenario.workload, LoadSpec | LoadsSpec)
     parts: list[_Part] = []
+    caches = after_a_day(scenario)
     for name, lasts_s, workload in scenario.workload.parts():
         runs: list[Run] = []
 
@@ -62,7 +64,7 @@ def simulate_phases(
             runs.append(run)
             watch(run)
 
-        prediction = simulate_part(scenario.model_copy(update={"workload": workload}), follow)
+        prediction = simulate_part(scenario.model_copy(update={"workload": workload, "caches": caches}), follow)
         parts.append(_Part.of(name, lasts_s, prediction, runs[-1]))
     day = _day(parts)
     if isinstance(scenario.workload, LoadSpec):
@@ -139,6 +141,9 @@ def _day(parts: Sequence[_Part]) -> Prediction:
         latency_bins={op: _bins(parts, op) for op in iops},
         estimates=_estimates(parts, shares)
         | {f"{part.name}.{name}": value for part in parts for name, value in part.prediction.estimates.items()},
+        ssd_caches=tuple(
+            replace(each, name=f"{part.name}: {each.name}") for part in parts for each in part.prediction.ssd_caches
+        ),
         saturated=any(each.saturated for each in predictions),
         offered_iops=_offered(parts, shares),
         precision_reached=max(
@@ -162,6 +167,7 @@ def _load_of_day(day: Prediction, parts: Sequence[_Part]) -> Prediction:
     latencies = {op: _latencies(parts, op) for op in iops}
     return replace(
         day,
+        ssd_caches=(),
         seconds=seconds,
         measured_s=math.fsum(part.prediction.measured_s for part in parts),
         rate=rate,

@@ -47,14 +47,32 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: Mapping[str, f
         wear=wear(machine.disks.values(), run.span),
         prices_read=prices_read(machine.price_lists),
         waits=run.waits(),
-        ssd_caches=tuple(_cache_hits(name, cache) for name, cache in machine.ssd_caches.items()),
+        ssd_caches=tuple(_cache_hits(run, name, cache) for name, cache in machine.ssd_caches.items()),
         drives=tuple(drive_activity(disk, machine.queues.get(name), run.span) for name, disk in machine.disks.items()),
     )
 
 
-def _cache_hits(name: str, cache: CacheDevice) -> CacheHits:
-    reads, writes = cache.read_hits + cache.read_misses, cache.write_hits + cache.write_misses
-    return CacheHits(name, cache.read_hits, reads, cache.write_hits, writes, cache.dirty_bytes)
+def _cache_hits(run: Run, name: str, cache: CacheDevice) -> CacheHits:
+    spec = run.machine.scenario.caches[name]
+    dirty, held = cache.dirty_bytes, cache.held_bytes
+    before = run.cached.get(name, (dirty, held))
+    size = spec.data_bytes(run.machine.scenario.capacity(spec.cache))
+    return CacheHits(
+        name,
+        cache.read_hits,
+        cache.read_hits + cache.read_misses,
+        cache.write_hits,
+        cache.write_hits + cache.write_misses,
+        dirty,
+        _until(cache.dirty_limit - dirty, dirty - before[0], run.span),
+        held,
+        _until(size - held, held - before[1], run.span),
+    )
+
+
+def _until(left: int, more: int, span: float) -> float | None:
+    """Time (s) after which nothing is left, at the rate of the measurement."""
+    return left / more * span if left > 0 and more > 0 and span > 0 else None
 
 
 def drive_activity(drive: Drive, queue: Queue | None, span_s: float) -> DriveActivity:

@@ -85,3 +85,31 @@ def test_a_stream_passes_bcache_by_and_random_reads_do_not() -> None:
     cached = "kind: bcache, size: 2GiB"
     assert iops(cached, stream) == pytest.approx(iops("", stream), rel=0.1)
     assert iops(f"{cached}, state: warm", HOT) > 5.0 * iops("", HOT)
+
+
+DAY = """
+machine: {{drives: {{disk0: {{model: WD2500JB}}, flash: {{model: Samsung-870-EVO-1TB}}}}}}
+caches: {{c0: {{on: disk0, cache: flash, size: 2GiB{cache}}}}}
+workload:
+  {{kind: load, depth: 4, span: 20GiB, locality: {{kind: hot, share: 90%, of: 5%}}, warm_up: 100ms, duration: 1s{day}}}
+"""
+
+
+def hits(cache: str = "", night: str = "") -> list[float]:
+    """Share of the reads that hit, of the load or of each phase of a day with such a night."""
+    day = f", phases: [{{name: day, lasts: 4h}}, {{name: night, locality: uniform, lasts: {night}}}]" if night else ""
+    found = simulate(document_from(DAY.format(cache=cache, day=day)).spec())
+    return [each.read_hits / each.reads for each in found.ssd_caches]
+
+
+def test_a_long_night_leaves_the_cache_to_itself() -> None:
+    """Protects the state after a day: the hot set of a day fills the cache, unless a night brings far more I/Os."""
+    assert hits(night="1h") == [pytest.approx(0.9, abs=0.04), pytest.approx(0.1, abs=0.04)]
+    assert max(hits(night="2000h")) < 0.2
+
+
+def test_a_cache_is_warm_for_the_loads_that_ran_before() -> None:
+    """Protects `warmed_by`. Counter-test: warmed by the load itself it has the hot set."""
+    assert hits(", warmed_by: [{span: 20GiB}]")[0] < 0.2 < 0.8 < hits()[0]
+    one_of_many = "{span: 20GiB, locality: {kind: hot, share: 90%, of: 5%}, weight: 0.001}"
+    assert hits(f", warmed_by: [{{span: 20GiB}}, {one_of_many}]")[0] < 0.2

@@ -55,7 +55,7 @@ def _counts(trial: Trial) -> Iterator[Violation]:
         for hits, all_of_them in ((each.read_hits, each.reads), (each.write_hits, each.writes)):
             if not 0 <= hits <= all_of_them:
                 yield Violation("hits", f"{hits} hits of {all_of_them} accesses of {each.name}", "0 to all")
-        spec = trial.spec.caches[each.name]
+        spec = trial.spec.caches[each.name.rpartition(": ")[2]]
         size = spec.data_bytes(trial.spec.capacity(spec.cache)) if spec.holds_data else 0
         if not 0 <= each.dirty_bytes <= size:
             yield Violation("dirty", f"{each.dirty_bytes} bytes are in {each.name} alone", f"up to {size}")
@@ -157,7 +157,7 @@ def _more(trial: Trial) -> Iterator[Violation]:
     small = (
         None
         if large is None
-        else large.varied({f"caches.{name}.size": each.size for name, each in trial.spec.caches.items()})
+        else large.varied({f"caches.{name}.size": f"{each.size}B" for name, each in trial.spec.caches.items()})
     )
     if large is None or small is None:
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....model.files.quantities import format_size
+from ....model.files.quantities import format_duration, format_size
 from ....scenarios.comparison.redundancy import survives
 from ....scenarios.comparison.side_by_side import Measured
 from ....scenarios.description.scenario import ScenarioSpec
@@ -10,28 +10,43 @@ from ....scenarios.running.base.prediction import CacheHits
 from ...answer.numbers import PERCENT, counted
 from ...answer.tree import Column, Row
 
+_LONG_S = 30 * 86_400.0
+"""A cache that fills more slowly is as warm as it gets."""
+
 
 def cache_line(cache: CacheHits) -> str:
     """The hits of a cache in a sentence."""
     shares = [f"{share:.1%} of the {what}" for what, share in _shares(cache).items() if share is not None]
-    dirty = f"; {format_size(cache.dirty_bytes)} are still to be written back" if cache.dirty_bytes else ""
-    return f"{cache.name}: {' and '.join(shares) or 'nothing'} found the block in the cache{dirty}"
+    told = f"{cache.name}: {' and '.join(shares) or 'nothing'} found the block in the cache"
+    if cache.dirty_bytes:
+        told += f"; {format_size(cache.dirty_bytes)} are still to be written back"
+    if cache.full_of_dirty_s is not None:
+        after = format_duration(cache.full_of_dirty_s)
+        told += f". They become more: after {after} writes are as fast as the slow device takes them"
+    if cache.fills_s is not None and cache.held_bytes > cache.dirty_bytes and cache.fills_s < _LONG_S:
+        after = format_duration(cache.fills_s)
+        told += f". It is not warm: it holds {format_size(cache.held_bytes)}, and is full after {after} at this rate"
+    return told
 
 
 def cache_columns() -> list[Column]:
     """Columns of :func:`cache_cells`."""
     shares = (Column(f"{what}\nthat hit", show=PERCENT, scale=100.0) for what in ("reads", "writes"))
-    return [*shares, Column("to be\nwritten back", show=str), Column("what a failure of its drives loses")]
+    dirty = (Column(name, show=str) for name in ("to be\nwritten back", "writes slow\ndown after"))
+    return [*shares, *dirty, Column("what a failure of its drives loses")]
 
 
 def cache_cells(each: Measured) -> Row:
     """Hits of a design's caches together, and what is lost with each."""
     if not each.ssd_caches:
-        return "", "", "", "has no cache"
+        return "", "", "", "", "has no cache"
     assert each.design.spec is not None
     dirty = sum(cache.dirty_bytes for cache in each.ssd_caches)
-    losses = dict.fromkeys(_loss(each.design.spec, cache.name) for cache in each.ssd_caches)
-    return *_shares(*each.ssd_caches).values(), format_size(dirty) if dirty else "nothing", "; ".join(losses)
+    losses = dict.fromkeys(_loss(each.design.spec, name) for name in each.design.spec.caches)
+    limits = [cache.full_of_dirty_s for cache in each.ssd_caches if cache.full_of_dirty_s is not None]
+    kept = format_size(dirty) if dirty else "nothing"
+    slows = format_duration(min(limits)) if limits else "never"
+    return *_shares(*each.ssd_caches).values(), kept, slows, "; ".join(losses)
 
 
 def _shares(*caches: CacheHits) -> dict[str, float | None]:

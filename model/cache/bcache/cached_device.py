@@ -53,14 +53,10 @@ class Bcache(CacheDevice):
 
     Parameters
     ----------
-    engine, name, host
+    engine, name, members, host, cache_bytes
         As of a :class:`raidsim.model.cache.device.CacheDevice`.
-    members
-        The origin and the cache.
     settings
         How it is set up.
-    cache_bytes
-        How much of the cache's device is used; 0: all of it.
 
     Attributes
     ----------
@@ -92,16 +88,15 @@ class Bcache(CacheDevice):
         settings: BcacheSettings,
         cache_bytes: int = 0,
     ) -> None:
-        super().__init__(engine, name, members, members[ORIGIN].capacity - DATA_OFFSET, host, 0)
+        super().__init__(engine, name, members, members[ORIGIN].capacity - DATA_OFFSET, host, cache_bytes)
         self._settings = settings
         block, bucket = settings.block_bytes, settings.bucket_bytes
         self._block = block
-        size = cache_bytes or members[CACHE].capacity
-        count = size // bucket
+        count = self._size // bucket
         journal = bucket * max(2, min(_MOST_JOURNAL, count >> _JOURNAL_SHARE))
         # The superblock's bucket, the journal, and one for a leaf of the tree.
         self._data = bucket + journal + bucket
-        self.buckets = Buckets(max(1, (size - self._data) // bucket), bucket // block, block)
+        self.buckets = Buckets(max(1, (self._size - self._data) // bucket), bucket // block, block)
         self.journal = BcacheJournal(engine, members[CACHE], bucket, journal, block)
         target = settings.writeback_percent / 100 * self.buckets.count * bucket
         self.writeback = BcacheWriteback(
@@ -126,6 +121,16 @@ class Bcache(CacheDevice):
     def dirty_bytes(self) -> int:
         """What the cache holds that is not on the origin."""
         return len(self.buckets.dirty) * self._block
+
+    @property
+    def held_bytes(self) -> int:
+        """What the buckets in use take."""
+        return round(self.buckets.used_share * self.buckets.count) * self._settings.bucket_bytes
+
+    @property
+    def dirty_limit(self) -> int:
+        """Dirty bytes at which writes go to both devices."""
+        return int(_MOST_SYNC * self.buckets.count) * self._settings.bucket_bytes
 
     @property
     def warm_piece_bytes(self) -> int:

@@ -41,16 +41,12 @@ class DmCache(CacheDevice):
 
     Parameters
     ----------
-    engine, name, host
+    engine, name, members, host, cache_bytes
         As of a :class:`raidsim.model.cache.device.CacheDevice`.
-    members
-        The origin and the cache.
     metadata
         The device of the metadata.
     settings
         How it is set up.
-    cache_bytes
-        How much of the cache's device is used; 0: all of it.
     metadata_base
         Where the metadata begin on their device (bytes).
 
@@ -94,13 +90,12 @@ class DmCache(CacheDevice):
         cache_bytes: int = 0,
         metadata_base: int = 0,
     ) -> None:
-        origin, cache = members[ORIGIN], members[CACHE]
         length = settings.block_bytes
-        super().__init__(engine, name, members, origin.capacity, host, length)
+        super().__init__(engine, name, members, members[ORIGIN].capacity, host, cache_bytes, length)
         self._settings = settings
-        places = (cache_bytes or cache.capacity) // length
+        places = self._size // length
         passes = settings.mode == "passthrough"
-        self.policy = Smq(places, -(-origin.capacity // length), not passes, engine.now)
+        self.policy = Smq(places, -(-self.capacity // length), not passes, engine.now)
         self.commits = Commits(engine, metadata, metadata_base)
         self._copier = Copier(engine, members, host)
         self._shared: dict[int, int] = {}
@@ -122,6 +117,11 @@ class DmCache(CacheDevice):
     def dirty_bytes(self) -> int:
         """What the cache holds that is not on the origin."""
         return sum(self.policy.dirty) * self._settings.block_bytes
+
+    @property
+    def held_bytes(self) -> int:
+        """What the cache holds."""
+        return self.policy.resident * self._settings.block_bytes
 
     @property
     def warm_piece_bytes(self) -> int:

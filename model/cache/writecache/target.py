@@ -41,14 +41,10 @@ class Writecache(CacheDevice):
 
     Parameters
     ----------
-    engine, name, host
+    engine, name, members, host, cache_bytes
         As of a :class:`raidsim.model.cache.device.CacheDevice`.
-    members
-        The origin and the cache.
     settings
         How it is set up.
-    cache_bytes
-        How much of the cache's device is used; 0: all of it.
 
     Attributes
     ----------
@@ -97,10 +93,10 @@ class Writecache(CacheDevice):
         settings: WritecacheSettings,
         cache_bytes: int = 0,
     ) -> None:
-        super().__init__(engine, name, members, members[ORIGIN].capacity, host, 0)
+        super().__init__(engine, name, members, members[ORIGIN].capacity, host, cache_bytes)
         self._settings = settings
         self.block_bytes = settings.block_bytes
-        places, self._data = places_in(cache_bytes or members[CACHE].capacity, settings.block_bytes)
+        places, self._data = places_in(self._size, settings.block_bytes)
         self.places = places
         self.entries = WritecacheEntries(places)
         self.lock = WritecacheLock()
@@ -128,6 +124,11 @@ class Writecache(CacheDevice):
     def dirty_bytes(self) -> int:
         """What the cache holds that is not on the origin."""
         return (self.places - self.entries.free) * self._settings.block_bytes
+
+    @property
+    def dirty_limit(self) -> int:
+        """Its size."""
+        return self.places * self._settings.block_bytes
 
     def fill(self, blocks: Sequence[int]) -> None:
         """Have blocks in the cache from the start that are still to be written back, the oldest first."""
@@ -309,9 +310,10 @@ class Writecache(CacheDevice):
     def _look(self, _: Any = None) -> None:
         """Wait until the copies of the last pass are over and the origin is idle, then take the lock."""
         now = self._engine._now
-        idle = 0.0 if self._origin_writes else now - self._origin_idle_since
-        if idle < self._settings.pause_s:
-            self._engine.call_at(now + min(self._settings.pause_s - idle, _LONGEST_LOOK_S), self._look)
+        # A time to compare with, since a difference may be a rounding error short of the pause for ever.
+        due = (now if self._origin_writes else self._origin_idle_since) + self._settings.pause_s
+        if now < due:
+            self._engine.call_at(min(due, now + _LONGEST_LOOK_S), self._look)
         elif not self._copies:
             self.lock.take(lambda: self.lock.when_quiet(WRITE, self._pass) if self.commits.overwrote else self._pass())
         # With copies under way the last of them looks again.

@@ -106,6 +106,12 @@ class CacheHits:
         Accesses to its blocks: those that found the block in the cache, and all.
     dirty_bytes
         What it held at the end that was not on the slow device.
+    full_of_dirty_s
+        Time (s) after which it holds as much of that as it may, at the rate of the measurement; None: it does not rise.
+        Writes are no faster then than the slow device takes them.
+    held_bytes, fills_s
+        What it held at the end, and the time after which it is full, at the rate of the measurement; None: it is, or
+        nothing comes in.
     """
 
     name: str
@@ -114,6 +120,9 @@ class CacheHits:
     write_hits: int
     writes: int
     dirty_bytes: int
+    full_of_dirty_s: float | None = None
+    held_bytes: int = 0
+    fills_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class Run(ABC):
         self.machine = machine
         self.sample = sample
         self.began = 0.0
+        self.cached: dict[str, tuple[int, int]] = {}
         self._resynced: dict[Rebuild, int] = {}
         self._syncing = {name: machine.engine.spawn(resync.run()) for name, resync in machine.resyncs.items()}
         for scan in machine.scans.values():
@@ -104,6 +105,7 @@ class Run(ABC):
             pool.arc.start_statistics()
         for front in machine.ssd_caches.values():
             front.start_statistics()
+        self.cached = {name: (front.dirty_bytes, front.held_bytes) for name, front in machine.ssd_caches.items()}
         self._resynced = {resync: resync.done_bytes for _, resync in self._rebuilds_and_scans()}
         machine.observer.begin()
 

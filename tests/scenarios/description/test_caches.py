@@ -48,6 +48,9 @@ def made(cache: str) -> Bcache | DmCache | Writecache:
         ("kind: bcache, size: 64MiB", "513 or more"),
         ("kind: bcache, state: full", "warm or cold"),
         ("writeback_percent: 20", "with kind bcache"),
+        ("kind: bcache, bucket_size: 48KiB", "power of two"),
+        ("kind: bcache, bucket_size: 1GiB", "to 16 MiB"),
+        ("state: cold, warmed_by: [{}]", "with state warm"),
         ("metadata: disk0", "each device in one place"),
         ("metadata: nothing", "disk0, disk1, flash"),
     ],
@@ -56,6 +59,12 @@ def test_what_cannot_be_is_refused(cache: str, words: str) -> None:
     """Protects against a parameter that is ignored: each refusal says what is expected."""
     with pytest.raises(InputError, match=words):
         spec(cache)
+
+
+def test_a_kernel_without_caches_is_refused() -> None:
+    """Protects from a cache on a kernel that is older than all three drivers."""
+    with pytest.raises(InputError, match=r"Linux 3\.10 or later"):
+        document_from(TEXT.format(cache="size: 1GiB", load="depth: 1"), sets=["kernel=linux-2.6.32"]).spec()
 
 
 def test_a_cache_of_itself_is_refused() -> None:

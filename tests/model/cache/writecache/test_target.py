@@ -111,3 +111,16 @@ def test_an_older_copy_is_freed_by_the_commit() -> None:
     assert entries.commit() == [0]
     entries.release(0)
     assert entries.find(10) == 1
+
+
+def test_a_pause_ends_whatever_rounding_does_to_times() -> None:
+    """Protects from a run without an end: the sum of a time and what is left of a pause may be that time again."""
+    laboratory = Laboratory()
+    device = cached(laboratory, WritecacheSettings(pause_s=0.01))
+    laboratory.engine.run_to(2.5)
+    for number in range(1000):
+        device._origin_idle_since = laboratory.engine.now - 1e-5 * number / 7
+        events = laboratory.engine.scheduled_events
+        device._look()
+        laboratory.engine.run_to(laboratory.engine.now + 0.0123)
+        assert laboratory.engine.scheduled_events < events + 10
