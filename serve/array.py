@@ -18,6 +18,7 @@ from ..model.statistics.usage import Usage, limit
 from ..scenarios.description.scenario import ScenarioSpec, target_of
 from ..scenarios.machine.loads import FIRST_ISSUER
 from ..scenarios.machine.machine import BuiltMachine
+from ..scenarios.machine.mapper_plan import with_workload
 from ..scenarios.machine.observer import UNOBSERVED, Observer
 from ..scenarios.running.base.prediction import RebuildProgress
 from ..scenarios.running.base.run import Run
@@ -90,7 +91,7 @@ class ServedArray(Run):
         serviced: bool = False,
     ) -> None:
         name = target_of(scenario, target)
-        self.spec = scenario.model_copy(update={"workload": TraceSpec(targets=(name,))})
+        self.spec = with_workload(scenario, TraceSpec(targets=(name,)))
         machine = BuiltMachine(self.spec, observer=observer, serviced=serviced)
         super().__init__(machine, Sample())
         self.submitted: Callable[[Io], None] | None = None

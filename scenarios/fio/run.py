@@ -24,6 +24,7 @@ from ..description.any_workload import IdleSpec
 from ..description.scenario import ScenarioSpec
 from ..machine.loads import FIRST_ISSUER
 from ..machine.machine import BuiltMachine
+from ..machine.mapper_plan import cold_notes, with_workload
 from ..machine.observer import UNOBSERVED, Observer
 from ..running.base.flash_state import Writer, with_states
 from ..running.base.run import Run
@@ -262,7 +263,7 @@ def run_fio(
     planned = plans(sections, {**options.files, **fixed}, fixed, sector)
     threads = [names.past_the_page_cache(_with_ramp_of(plan, options.most_s)) for plan in planned]
     known, states = with_states(scenario, _writers(planned, names))
-    machine = BuiltMachine(known.model_copy(update={"workload": IdleSpec(kind="idle")}), observer=observer)
+    machine = BuiltMachine(with_workload(known, IdleSpec(kind="idle")), observer=observer)
     run = FioMachineRun(machine, threads, names, options)
     if watch is not None:
         watch(run)
@@ -286,6 +287,7 @@ def run_fio(
         waits=tuple(each.statistics.waits for each in ran),
         notes=(
             *names.notes,
+            *cold_notes(known),
             *notes_on(sections),
             *_ramp_notes(planned, options.most_s),
             *_run_notes(ran, options),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 from ...model.layouts import Layout
 from ..description.any_workload import LoadsSpec
 from ..description.caches import CacheSpec, PastLoadSpec
@@ -123,6 +125,20 @@ def _past_loads(scenario: ScenarioSpec, name: str) -> tuple[PastLoadSpec, ...]:
         )
         for (lasts_s, load), rate in zip(loads, rates, strict=True)
     )
+
+
+def with_workload(scenario: ScenarioSpec, workload: BaseModel) -> ScenarioSpec:
+    """The scenario with another workload, on caches that its own has warmed."""
+    return scenario.model_copy(update={"workload": workload, "caches": after_a_day(scenario)})
+
+
+def cold_notes(scenario: ScenarioSpec) -> list[str]:
+    """A sentence for each cache that would be warm if the scenario said what has warmed it."""
+    return [
+        f"{name} begins cold: the scenario has no random load on it; caches.{name}.warmed_by says what has warmed it"
+        for name, spec in scenario.caches.items()
+        if spec.started == "warm" and not _past_loads(scenario, name)
+    ]
 
 
 def after_a_day(scenario: ScenarioSpec) -> dict[str, CacheSpec]:

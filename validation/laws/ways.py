@@ -50,6 +50,8 @@ def fio_job(trial: Trial) -> str | None:
     if load is None or not _is_plain(trial) or load.engine not in ("libaio", "io_uring") or spec.network is not None:
         return None
     direction = _NAMES.get((load.pattern, int(load.read_share))) if load.read_share in (0, 1) else None
+    if any(cached.started == "warm" for cached in spec.caches.values()):
+        return None  # a job of fio does not say what has warmed a cache
     if direction is None or (load.pattern == "sequential" and load.jobs > 1) or not spec.kernel.startswith("linux"):
         return None
     options = (

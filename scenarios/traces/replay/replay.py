@@ -19,6 +19,7 @@ from ...description.scenario import ScenarioSpec, target_of
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
 from ...machine.loads import FIRST_ISSUER
 from ...machine.machine import BuiltMachine
+from ...machine.mapper_plan import with_workload
 from ...running.base.prediction import Prediction
 from ...running.base.run import Run
 from ...running.base.sample import Sample
@@ -252,7 +253,7 @@ def replay(
     """
     options.check()
     target = target_of(scenario, options.target)
-    machine = BuiltMachine(scenario.model_copy(update={"workload": TraceSpec(targets=(target,))}))
+    machine = BuiltMachine(with_workload(scenario, TraceSpec(targets=(target,))))
     device = machine.opened(machine.targets[0])
     selection = options.selection
     memory = TraceMemory()
