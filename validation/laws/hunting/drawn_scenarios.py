@@ -15,8 +15,7 @@ from ....model.core.errors import InputError
 from ....model.drives.catalogue import drive, drive_names
 from ....model.kernels import kernel, kernel_names
 from ....model.schedulers import SCHEDULERS
-from ..times import measured_times
-from ..trial import Trial
+from ..trial import Trial, measured_times
 from .drawn_devices import Document
 from .drawn_programs import DrawnPrograms
 
