@@ -67,7 +67,7 @@ def test_scenarios_are_of_every_kind() -> None:
     scenarios = [each.scenario for each in found_in(Hunt([law(never)], COUNT, SEED))]
     levels = {array["level"] for each in scenarios for array in each.get("arrays", {}).values()}
     assert levels >= {"linear", "raid0", "raid1", "raid4", "raid5", "raid6", "raid10", "raid50"}
-    for part in ("encrypted", "volumes", "network", "file_systems", "failures"):
+    for part in ("encrypted", "caches", "volumes", "network", "file_systems", "failures"):
         assert any(part in each for each in scenarios), part
     arrays = [array for each in scenarios for array in each.get("arrays", {}).values()]
     for option in ("bitmap", "journal", "controller", "failed", "rebuilding", "chunk", "spares"):
