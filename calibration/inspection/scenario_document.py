@@ -259,6 +259,9 @@ class _Scenario:
             self.notes.append(f"{found.name}: a {action} ({found.action.where}) is not simulated here; left out")
             return
         share = found.progress.value if found.progress is not None else 0.0
+        if found.frozen is not None and action != "reshape":
+            self.notes.append(f"{found.name}: its {action} is frozen ({found.frozen.where}); left out")
+            return
         if action == "reshape":
             self._reshape(inside, chosen, found.action, share)
             return
@@ -290,16 +293,14 @@ class _Scenario:
         grown = levels_where(lambda each: each.md and each.is_redundant and each.has_chunk)
         if not came or level not in grown:
             tells = "mdadm --detail tells it, or /proc/mdstat and the arguments of mdadm --grow"
-            self.notes.append(
-                f"{found.name}: nothing tells from what it is being reshaped ({action.where}); left out; {tells}"
-            )
+            self.notes.append(f"{found.name}: nothing tells its old layout ({action.where}); left out; {tells}")
             return
         reason = self._not_reshaped(chosen, came)
         if reason is not None:
             self.notes.append(f"{found.name}: its reshape ({action.where}) is not simulated: {reason}; left out")
             return
-        state = {"reshaping": {"from": came, "at": f"{100 * share:.3g}%"}}
-        inside.put("state", state, action.where)
+        said = {"from": came, "at": f"{100 * share:.3g}%"} | ({} if found.frozen is None else {"frozen": True})
+        inside.put("state", {"reshaping": said}, action.where)
         if found.bitmap is not None:
             self.notes.append(f"{found.name}: its bitmap ({found.bitmap.where}) does not go with a reshape; left out")
         if chosen.spares:

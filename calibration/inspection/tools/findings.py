@@ -118,6 +118,8 @@ class FoundArray:
         md's stripe_cache_size.
     action, progress
         What the resync thread does, and the share that is done.
+    sync_action
+        What md's file of this name says; "frozen" where the thread has been stopped.
     old_members, old_level, old_chunk, old_algorithm
         What it had before, if it is being reshaped; None: nothing tells it, or it does not change.
     controller, group
@@ -160,6 +162,7 @@ class FoundArray:
     stripe_cache: Fact[int] | None = None
     action: Fact[str] | None = None
     progress: Fact[float] | None = None
+    sync_action: Fact[str] | None = None
     old_members: Fact[int] | None = None
     old_level: Fact[str] | None = None
     old_chunk: Fact[int] | None = None
@@ -182,6 +185,12 @@ class FoundArray:
         """Usable bytes, if need be of a rounded text; 0 if nothing tells them."""
         known = self.size or self.rough_size
         return known.value if known is not None else 0
+
+    @property
+    def frozen(self) -> Fact[str] | None:
+        """What says that the resync thread has been stopped; None if nothing does."""
+        said = self.sync_action
+        return said if said is not None and said.value == "frozen" else None
 
     def action_is(self, action: str) -> bool:
         """Whether this is what the resync thread does."""

@@ -132,11 +132,23 @@ Internal Bitmap : 8 sectors from superblock
 """
 
 
+SYSFS = """
+/sys/block/md2/md/stripe_cache_size:256
+/sys/block/md2/md/sync_action:{}
+"""
+"""What md's files say of the array."""
+
+
 def test_mdadm_examine_of_a_reshape() -> None:
     """Protects an array that is not assembled: the share follows from the position in the new layout."""
     found = inspect([Source("x", EXAMINED)], "x")
     state = found.document["arrays"]["md2"]["state"]["reshaping"]
     assert state == {"from": {"members": 3}, "at": "25%"}
+    assert inspect([Source("x", EXAMINED + SYSFS.format("reshape"))], "x").document["arrays"]["md2"]["state"] == {
+        "reshaping": state
+    }
+    frozen = inspect([Source("x", EXAMINED + SYSFS.format("frozen"))], "x").document["arrays"]["md2"]["state"]
+    assert frozen == {"reshaping": {**state, "frozen": True}}
     lost = inspect([Source("x", EXAMINED.replace("AAAA", "AAA."))], "x")
     assert "state" not in lost.document["arrays"]["md2"]
     assert any("failed of an array that is being reshaped" in note for note in lost.notes)

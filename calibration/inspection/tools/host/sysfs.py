@@ -18,14 +18,14 @@ from ..volumes import bcache
 _LINE = re.compile(r"/sys/block/(?P<device>[\w!-]+)/(?P<key>[\w/.-]+):(?P<value>.*?)\s*$", re.ASCII)
 _NO_DISKS = re.compile(r"md|dm-|loop|ram|zram|zd|sr|nbd|bcache")
 _BCACHE = re.compile(r"(?:(?P<part>[\w-]+)/)?bcache/(?P<file>\w+)")
-_STRIPES = "md/stripe_cache_size"
+_STRIPES, _ACTION = "md/stripe_cache_size", "md/sync_action"
 _MOST_SECTOR = 1 << 16
 _MOST_STRIPES = 1 << 20
 _CACHES = {"write back": True, "write through": False}
 
 
 def read(output: Output) -> Findings:
-    """Sizes, sectors, rotation and caches of disks; the stripe cache of arrays; how bcache is set up."""
+    """Sizes, sectors, rotation and caches of disks; stripe cache and action of arrays; how bcache is set up."""
     text, found, others = output.text, Findings(), 0
     for number in output.lines:
         line = _LINE.match(text.line(number))
@@ -37,6 +37,8 @@ def read(output: Output) -> Findings:
         if key == _STRIPES:
             array = found.arrays.setdefault(name, FoundArray(name, place(value), 0))
             array.stripe_cache = fact(bounded(value, _MOST_STRIPES), value)
+        elif key == _ACTION and value.text:
+            found.arrays.setdefault(name, FoundArray(name, place(value), 0)).sync_action = fact(value.text, value)
         elif (part := _BCACHE.fullmatch(key)) is not None:
             others += not bcache.setting(found, part["part"] or name, part["file"], value)
         elif _NO_DISKS.match(name):

@@ -120,7 +120,7 @@ def test_a_reshape_from_nobody_knows_what_is_left_out() -> None:
     printed = f"Personalities : [raid5]\n{THREE} [3/3] [UUU]\n{progress('reshape', 0.5, 976759936 // 2)}\n"
     spec, found = made(printed)
     assert spec.arrays["md9"].resync is None
-    assert any("nothing tells from what it is being reshaped" in note for note in found.notes)
+    assert any("nothing tells its old layout" in note for note in found.notes)
 
 
 def test_prinkeys_array() -> None:
