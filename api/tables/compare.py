@@ -38,7 +38,7 @@ from .curve import curve_table
 from .decision import comparison_decision
 from .parts.behind_cards import cache_note, waits, without_battery
 from .parts.design_table import design_table
-from .parts.ssd_caches import cache_cells, cache_columns
+from .parts.ssd_caches import cache_table
 
 _LONG_S = 7 * 86400.0
 """A rebuild that takes longer is worth a warning."""
@@ -51,7 +51,7 @@ def comparison_answer(title: str, found: Comparison, settings: Settings, span: i
     decision = comparison_decision(found)
     parts: list[Part] = [Words(decision)] if decision else []
     parts += [*lines(_how(found, settings)), *_speeds(possible, found.baseline, span), facts(possible)]
-    for table in (caches, rules, rebuilds, rebuild_latencies, risks, costs, powers):
+    for table in (cache_table, rules, rebuilds, rebuild_latencies, risks, costs, powers):
         parts += [made] if (made := table(possible)).rows else []
     parts += [curve_table(each.curve, _curve_title(each)) for each in possible if each.curve is not None]
     for table in (without_battery, waits):
@@ -217,12 +217,6 @@ def facts(designs: Sequence[Measured]) -> Table:
         return None if held is None else (held.usable_bytes, held.raw_bytes, survived(held), each.utilization, limit)
 
     return design_table("What it holds, and what limits", columns, cells, designs)
-
-
-def caches(designs: Sequence[Measured]) -> Table:
-    """What SSD caches hit, and what is lost with one; no rows without."""
-    shown = designs if any(each.ssd_caches for each in designs) else ()
-    return design_table("SSD caches", cache_columns(), cache_cells, shown)
 
 
 def rules(designs: Sequence[Measured]) -> Table:

@@ -76,8 +76,8 @@ def _less_metadata(trial: Trial) -> Mapping[str, Any] | None:
 def _more_members(trial: Trial) -> Mapping[str, Any] | None:
     """Twice the members of a RAID 0 of drives.
 
-    A disk alone may serve one stream for as long as its scheduler likes; of two disks each has a stream for a chunk, and
-    then another.
+    A disk alone may serve one stream for as long as its scheduler likes; of two disks each has a stream for a chunk,
+    and then another.
     """
     load = trial.closed
     data = trial.data

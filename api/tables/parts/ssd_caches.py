@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ....model.files.quantities import format_duration, format_size
 from ....scenarios.comparison.redundancy import survives
 from ....scenarios.comparison.side_by_side import Measured
 from ....scenarios.description.scenario import ScenarioSpec
 from ....scenarios.running.base.prediction import CacheHits
 from ...answer.numbers import PERCENT, counted
-from ...answer.tree import Column, Row
+from ...answer.tree import Column, Row, Table
+from .design_table import design_table
 
 _LONG_S = 30 * 86_400.0
 """A cache that fills more slowly is as warm as it gets."""
@@ -29,11 +32,12 @@ def cache_line(cache: CacheHits) -> str:
     return told
 
 
-def cache_columns() -> list[Column]:
-    """Columns of :func:`cache_cells`."""
+def cache_table(designs: Sequence[Measured]) -> Table:
+    """Hits of each design's caches, and what is lost with one; no rows without."""
     shares = (Column(f"{what}\nthat hit", show=PERCENT, scale=100.0) for what in ("reads", "writes"))
     dirty = (Column(name, show=str) for name in ("to be\nwritten back", "writes slow\ndown after"))
-    return [*shares, *dirty, Column("what a failure of its drives loses")]
+    columns = [*shares, *dirty, Column("what a failure of its drives loses")]
+    return design_table("SSD caches", columns, cache_cells, designs if any(each.ssd_caches for each in designs) else ())
 
 
 def cache_cells(each: Measured) -> Row:
