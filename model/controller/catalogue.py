@@ -74,6 +74,10 @@ class ControllerSpec(ControllerSettings):
     """Largest command to a drive."""
     destage_wait: Duration = 0.1
     """Destaging that has waited longer than this takes turns with the host's commands to the same drive."""
+    mirror_reads: Literal["nearest", "in turn"] = "nearest"
+    """Which drive of a mirror reads. "nearest": the one whose last command lies nearest, unless more than four commands
+    more are under way on it (:class:`~raidsim.model.raid.read_balance.megaraid.MegaRaid`). "in turn": one after the
+    other."""
     drive_cache: Literal["as shipped", "off"] = "as shipped"
     """Write caches of its hard disks: as the drive catalogue has them, or switched off. A drive's `overrides:
     {write_cache: ...}` in a scenario take precedence."""

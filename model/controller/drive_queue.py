@@ -6,12 +6,17 @@ the cache (Varma and Jacobson, "Destage algorithms for disk arrays with nonvolat
 Computers 47(2), 1998: destaging is background work), but not for ever: destaging that has waited too long takes turns
 with the host's commands. In a full cache enough of it waits that a larger share would reverse the order: every
 read would stand behind all of it. Either kind is served in rising order of address and round again.
+
+A command on the fast path is not seen by the firmware that does this: it goes to the drive as the host sent it, in the
+order of arrival, and is merged with nothing.
 """
 
 from __future__ import annotations
 
+from collections import deque
+
 from ..block.single_queue import BlockQueue
-from ..core.request import ASYNC, PREREAD_ISSUER, Request
+from ..core.request import ASYNC, PREREAD_ISSUER, WRITE, Request
 from ..schedulers.address_order import AddressOrder, ArrivalOrder
 from ..schedulers.base import QueuedRequest, Scheduler, parts_of
 
@@ -92,19 +97,38 @@ class DriveOrder(Scheduler):
         Destaging that has waited longer than this (s) takes turns with the host's commands.
     """
 
-    __slots__ = ("_background", "_background_wait_s", "_foreground", "_host_had_turn", "_in_background", "_number")
+    __slots__ = (
+        "_background",
+        "_background_wait_s",
+        "_direct",
+        "_foreground",
+        "_host_had_turn",
+        "_in_background",
+        "_number",
+    )
 
     def __init__(self, max_bytes: int, background_wait_s: float) -> None:
         super().__init__(max_bytes)
         self._background_wait_s = background_wait_s
         self._foreground = Scan()
         self._background = Scan()
+        self._direct: deque[QueuedRequest] = deque()
         self._host_had_turn = True
         self._in_background: set[QueuedRequest] = set()
         self._number = 0
 
     def add(self, request: Request, now: float) -> None:
-        """Queue `request` in parts of at most `max_bytes`, each merged with a neighbor where there is one."""
+        """Queue `request` in parts of at most `max_bytes`, each merged with a neighbor where there is one.
+
+        What takes the fast path is within one chunk, and is queued as it is.
+        """
+        if request.issuer >= FAST_PATH:
+            if request.op == WRITE:
+                self.writes += 1
+            else:
+                self.reads += 1
+            self._direct.append(QueuedRequest(request, now, self.done))
+            return
         if request.size <= self.max_bytes:
             super().add(request, now)
             return
@@ -133,13 +157,15 @@ class DriveOrder(Scheduler):
 
     def next(self, now: float) -> QueuedRequest | None:
         """The host's next command, or the next one of destaging if there is none or if it is its turn."""
-        background, foreground = self._background, self._foreground
+        background, foreground, direct = self._background, self._foreground, self._direct
         if background.count:
             overdue = self._host_had_turn and now - background.oldest() > self._background_wait_s
-            if overdue or not foreground.count:
+            if overdue or not (foreground.count or direct):
                 self._host_had_turn = False
                 return self._longest(background)
         self._host_had_turn = True
+        if direct and (not foreground.count or direct[0].arrived <= foreground.oldest()):
+            return self._take(direct.popleft())
         return self._longest(foreground) if foreground.count else None
 
     def _longest(self, scan: Scan) -> QueuedRequest:

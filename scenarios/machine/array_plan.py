@@ -58,8 +58,8 @@ SYNC_IO_BYTES = 65536
 GROWN_HEADS = 8192
 """Stripe heads at which a run looks at a resync, to say how long all of it takes: it has these after 34 GB of a member,
 the root of 8 n after n heads (see :mod:`raidsim.model.raid.stripes.stripe_cache`)."""
-_OF_CONTROLLERS = "gmirror-round-robin"
-"""How a controller reads from mirrors: it takes turns."""
+_OF_CONTROLLERS = {"nearest": "megaraid", "in turn": "gmirror-round-robin"}
+"""The read balance of a controller, by its `mirror_reads`."""
 
 
 def has_stripe_cache(layout: Layout) -> TypeGuard[ParityLayout]:
@@ -288,7 +288,7 @@ def _driver(
     slots: Sequence[str],
     controller: ControllerSpec | None,
 ) -> Driver:
-    """What is special about an array of this kind; a controller without a read balance takes turns."""
+    """What is special about an array of this kind; a controller has a read balance of its own."""
     spec = scenario.arrays[root]
     match layout:
         case MirroredLayout() | Raid10Layout():
@@ -301,7 +301,9 @@ def _driver(
                 near=isinstance(layout, MirroredLayout) or layout.algorithm == "near",
                 columns=max(1, len(spec.members) // len(slots)),
             )
-            options = spec.balance or balance(section.balance if controller is None else _OF_CONTROLLERS)
+            options = spec.balance or balance(
+                section.balance if controller is None else _OF_CONTROLLERS[controller.mirror_reads]
+            )
             if isinstance(section, Raid1Section):
                 return MirrorDriver(section, options, mirrors)
             return Raid10Driver(section, options, mirrors)

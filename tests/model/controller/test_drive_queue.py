@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from raidsim.model.controller.drive_queue import DriveOrder
+from raidsim.model.controller.drive_queue import FAST_PATH, DriveOrder
 from raidsim.model.core.request import ASYNC, PREREAD_ISSUER, READ, WAITED, WRITE, Call, Request
 from raidsim.tests.model.recording import KIB, MIB
 
@@ -109,3 +109,21 @@ def test_the_scan_goes_up_and_round_again() -> None:
     assert first is not None
     add(order, WRITE, 5, 20)
     assert [place for _, place, _ in commands(order)] == [20, 30, 5]
+
+
+def test_commands_on_the_fast_path_are_left_as_they_are() -> None:
+    """Protects what bypasses the firmware from its elevator: nothing is merged, and the first comes first."""
+    order = queue()
+    add(order, READ, 4, 1, 3, 2, issuer=FAST_PATH + 1)
+    assert order.queued == [4, 0]
+    assert commands(order) == [(READ, 4, 64), (READ, 1, 64), (READ, 3, 64), (READ, 2, 64)]
+    assert order.queued == [0, 0]
+
+
+def test_the_two_paths_take_turns_by_arrival() -> None:
+    """Counter-test: what the firmware sends is merged, and goes before what has come later on the fast path."""
+    order = queue()
+    add(order, READ, 8, now=1.0, issuer=FAST_PATH + 1)
+    add(order, READ, 2, 1, now=2.0)
+    add(order, WRITE, 9, now=3.0, issuer=FAST_PATH + 1, sync=WAITED)
+    assert commands(order, 3.0) == [(READ, 8, 64), (READ, 1, 128), (WRITE, 9, 64)]
