@@ -16,6 +16,7 @@ from heapq import heappop, heappush
 
 from ..core.extents import ExtentSet
 from .stages import Waiter
+from .standing_rows import StandingRows
 
 
 class DirtyRow:
@@ -44,12 +45,21 @@ class DirtyRow:
 
 
 class Sweep:
-    """Row numbers taken in rising order from where the last one was, and round again."""
+    """Row numbers taken in rising order from where the last one was, and round again.
 
-    __slots__ = ("_ahead", "_behind", "_position", "rows")
+    Attributes
+    ----------
+    rows
+        Those that are in it.
+    standing
+        Rows that are in it too, though the cache has no object for them.
+    """
+
+    __slots__ = ("_ahead", "_behind", "_position", "rows", "standing")
 
     def __init__(self) -> None:
         self.rows: set[int] = set()
+        self.standing: StandingRows | None = None
         self._ahead: list[int] = []
         self._behind: list[int] = []
         self._position = 0
@@ -79,6 +89,34 @@ class Sweep:
         self._behind.clear()
         return None
 
+    def stand(self, standing: StandingRows, position: int) -> None:
+        """Go on at `position` with what has stood for long."""
+        rows = sorted(self.rows)
+        self._ahead = [row for row in rows if row >= position]
+        self._behind = [row for row in rows if row < position]
+        self._position = position
+        standing.begin_at(position)
+        self.standing = standing
+
+    def take_with_standing(self) -> int | None:
+        """As :meth:`take`, of both kinds of rows."""
+        standing, rows = self.standing, self.rows
+        if standing is None or not standing.left_bytes:
+            self.standing = None
+            return self.take()
+        while True:
+            while self._ahead and self._ahead[0] not in rows:
+                heappop(self._ahead)
+            row = standing.next_row()
+            if row >= 0 and (not self._ahead or row < self._ahead[0]):
+                self._position = row
+                return row
+            if self._ahead:
+                return self.take()
+            self._ahead, self._behind = self._behind, []
+            self._position = 0
+            standing.begin_at(0)
+
 
 class WriteCache:
     """Dirty data by row.
@@ -102,6 +140,8 @@ class WriteCache:
         What they hold.
     reserved_bytes
         Room for writes whose data is on its way from the host.
+    landed_rows, landed_bytes
+        What the drives have been given.
     """
 
     __slots__ = (
@@ -116,6 +156,8 @@ class WriteCache:
         "flight_bytes",
         "flights",
         "in_turn",
+        "landed_bytes",
+        "landed_rows",
         "reserved_bytes",
         "row_bytes",
         "rows",
@@ -129,6 +171,7 @@ class WriteCache:
         self.rows: dict[int, DirtyRow] = {}
         self.flights: dict[int, DirtyRow] = {}
         self.dirty_bytes = self.flight_bytes = self.reserved_bytes = 0
+        self.landed_bytes = self.landed_rows = 0
         self._ready = Sweep()
         self._aged = Sweep()
         self._partial = Sweep()
@@ -163,7 +206,7 @@ class WriteCache:
         while start < end:
             number = start // self.row_bytes
             border = min(end, (number + 1) * self.row_bytes)
-            row = self.rows.get(number)
+            row = self.row(number)
             if row is None:
                 row = self.rows[number] = DirtyRow(number, now)
                 self._ages.append(row)
@@ -177,6 +220,37 @@ class WriteCache:
             start = border
         self.dirty_bytes += fresh
         return not fresh
+
+    def stand(self, standing: StandingRows, position: int) -> None:
+        """Hold dirty data that has been here for long; the sweep over it is at the row `position`.
+
+        Rows of the cache must not be among it. What stood before is given up (:meth:`give_up_standing`).
+        """
+        self.give_up_standing()
+        self._aged.stand(standing, position)
+        self.dirty_bytes += standing.left_bytes
+
+    def give_up_standing(self) -> None:
+        """Forget what has stood for long and was neither written to nor destaged since."""
+        standing = self._aged.standing
+        if standing is not None:
+            self.dirty_bytes -= standing.left_bytes
+            self._aged.standing = None
+
+    def row(self, number: int) -> DirtyRow | None:
+        """The row of this number that waits, if it is dirty."""
+        row = self.rows.get(number)
+        standing = self._aged.standing
+        if row is None and standing is not None:
+            extents = standing.take(number)
+            if extents:
+                row = self.rows[number] = DirtyRow(number, 0.0)
+                row.aged = True
+                for start, end in extents:
+                    row.extents.add(start, end)
+                if number not in self.flights:
+                    self._enqueue(row)
+        return row
 
     def is_full(self, row: DirtyRow) -> bool:
         """Whether all of the row is dirty."""
@@ -211,7 +285,10 @@ class WriteCache:
             return self._longest_waiting()
         number = self._ready.take()
         if number is None:
-            number = self._aged.take()
+            number = self._aged.take() if self._aged.standing is None else self._aged.take_with_standing()
+            if number is not None and self._aged.standing is not None and self.row(number) is not None:
+                self._aged.discard(number)
+                self._ready.discard(number)
         if number is None and all_rows:
             number = self._partial.take()
         return None if number is None else self._fly(number)
@@ -248,6 +325,8 @@ class WriteCache:
         """The drives have the row."""
         del self.flights[row.number]
         self.flight_bytes -= row.extents.total
+        self.landed_bytes += row.extents.total
+        self.landed_rows += 1
         again = self.rows.get(row.number)
         if again is not None and not self.in_turn:
             self._enqueue(again)

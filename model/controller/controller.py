@@ -203,6 +203,11 @@ class RaidController(Staged):
         return self._writes.unwritten_bytes
 
     @property
+    def cache(self) -> WriteCache:
+        """What it holds of the host's writes."""
+        return self._writes
+
+    @property
     def read_cache_bytes(self) -> int:
         """What its memory holds of what was read (bytes)."""
         return self._reads.used_bytes
@@ -228,6 +233,10 @@ class RaidController(Staged):
             callback()
         else:
             self._on_room.append(callback)
+
+    def destage(self) -> None:
+        """Begin to write what the cache has been given without a command of the host."""
+        self._destager.pump(False)
 
     def drain(self, done: Callable[[], None]) -> None:
         """Write all dirty data to the array; `done` is called when that is over."""

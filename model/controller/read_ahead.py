@@ -225,7 +225,7 @@ def look_up(
 def ready(reads: ReadCache, writes: WriteCache, row: int, coming: bool) -> list[ExtentSet]:
     """What is in memory of a row: dirty, being written, read; with `coming` also what is on its way."""
     found = reads.sets(row, coming)
-    for known in (writes.rows.get(row), writes.flights.get(row)):
+    for known in (writes.row(row), writes.flights.get(row)):
         if known is not None:
             found.append(known.extents)
     return found

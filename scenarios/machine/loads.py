@@ -86,7 +86,7 @@ def jobs_on(
     share = share_of_a_job(workload, target.capacity)
     sequential = workload.pattern == "sequential"
     largest = max(max(sizes) for sizes in workload.sizes)
-    pattern = None if workload.plain else _pattern(engine, workload, target.name, share)
+    pattern = None if workload.plain else pattern_of(engine, workload, target.name, share)
     jobs: list[DirectLoad] = []
     for job in range(workload.jobs):
         name = f"{target.name}/{called} {job}"
@@ -164,7 +164,8 @@ def _gaps(engine: Engine, workload: LoadSpec, name: str, number: int, iops: floa
     return arrivals.poisson(random, iops)
 
 
-def _pattern(engine: Engine, workload: LoadSpec, target: str, span: int) -> LoadPattern:
+def pattern_of(engine: Engine, workload: LoadSpec, target: str, span: int) -> LoadPattern:
+    """What the I/Os of each job on a target are drawn from, over a span (bytes)."""
     given = {"sequential_share": workload.sequential_share, "run_length": workload.run_length}
     return LoadPattern(
         workload.read_share,

@@ -37,7 +37,8 @@ class Stores(NamedTuple):
     Attributes
     ----------
     drives, controllers
-        Writes that are done for whoever sent them and wait in the buffers of drives, and in the caches of controllers.
+        Writes that are done for whoever sent them and wait in the buffers of drives, and in the caches of controllers
+        that the run did not begin with full.
     read_caches
         What controllers keep of what was read.
     flash_buffers
@@ -71,6 +72,7 @@ class SlowStores:
     def __init__(self, machine: BuiltMachine, workloads: Sequence[LoadSpec]) -> None:
         self._machine = machine
         self._workloads = workloads
+        self._full: set[str] = set()
         if machine.pools:
             from .settled_pools import settle_pools
 
@@ -108,6 +110,10 @@ class SlowStores:
         longest
             Simulated time (s) in which the run ends at the latest.
         """
+        if self._machine.controllers:
+            from .full_caches import settle_caches
+
+            self._full = settle_caches(self._machine, self._workloads, longest)
         if not self._standing and not self._bitmaps:
             return
         engine = self._machine.engine
@@ -156,7 +162,7 @@ class SlowStores:
         drives = sum(_held(disk) for disk in machine.disks.values() if disk not in self._standing)
         buffers = sum(_held(disk) for disk in self._standing)
         controllers = machine.controllers.values()
-        dirty = sum(controller.dirty_bytes for controller in controllers)
+        dirty = sum(controller.dirty_bytes for controller in controllers if controller.name not in self._full)
         pools = float(sum(int(pool.dirty.total + pool.dirty.limit) for pool in machine.pools.values()))
         kept = sum(
             controller.read_cache_bytes
