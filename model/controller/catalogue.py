@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 from ..core.engine import Engine
 from ..core.errors import InputError
 from ..files.catalogue_file import SourcedValue, catalogue_file, load_sourced
-from ..files.description import Duration, Frequency, PositiveSize, Rate, Size
+from ..files.description import Duration, Fraction, Frequency, PositiveSize, Rate, Size
 from ..files.yaml_files import read_yaml
 from ..links.link import Link
 from ..raid.stripes.settings import ParitySettings
@@ -74,6 +74,8 @@ class ControllerSpec(ControllerSettings):
     """Largest command to a drive."""
     destage_wait: Duration = 0.1
     """Destaging that has waited longer than this takes turns with the host's commands to the same drive."""
+    rebuild_rate: Fraction = Field(default=0.3, gt=0)
+    """Share of the time in which it rebuilds or checks an array that the host uses; an idle array gets all of it."""
     mirror_reads: Literal["nearest", "in turn"] = "nearest"
     """Which drive of a mirror reads. "nearest": the one whose last command lies nearest, unless more than four commands
     more are under way on it (:class:`~raidsim.model.raid.read_balance.megaraid.MegaRaid`). "in turn": one after the

@@ -99,6 +99,7 @@ class RaidController(Staged):
         "_in_memory",
         "_in_turn",
         "_keeps_reads",
+        "_latency_s",
         "_on_room",
         "_outside",
         "_path",
@@ -143,6 +144,7 @@ class RaidController(Staged):
         # A description costs a look-up at every command.
         self._command_s = settings.command
         self._fast_path_s = settings.fast_path
+        self._latency_s = settings.latency
         self._write_page_s = settings.write_page
         self._queue_depth = settings.queue_depth
         self._keeps_reads = settings.keeps_reads
@@ -282,10 +284,12 @@ class RaidController(Staged):
             firmware_s += request.size / PAGE * self._write_page_s
         ready = self.firmware.cpu.interrupt(firmware_s)
         over = self._path.reserve(now, ready, request.size, request.op != READ)
+        seen = over if fast_path_s else over + self._latency_s
         if request.trail is not None:
             trail = waited(request.trail, CONTROLLER_CACHE, now)
-            request.trail = waited(waited(trail, CONTROLLER, min(ready, over)), LINK, over)
-        self._engine.complete(request, then, over)
+            trail = waited(waited(trail, CONTROLLER, min(ready, over)), LINK, over)
+            request.trail = waited(trail, CONTROLLER, seen)
+        self._engine.complete(request, then, seen)
 
     def reached(self, stage: i64, request: Request) -> None:
         """See :meth:`Staged.reached`."""

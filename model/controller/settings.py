@@ -20,6 +20,9 @@ class ControllerSettings(Spec):
 
     command: Duration = 0.0
     """Firmware time of one host command."""
+    latency: Duration = 0.0
+    """Time of a host command in which no processor works on it: until firmware that polls its queues finds it, and
+    until the host sees the reply. Commands on the fast path have none."""
     fast_path: Duration = 0.0
     """Firmware time of a host command on the fast path, its command to the drive included; 0 for a controller that has
     none. See :attr:`has_fast_path`."""

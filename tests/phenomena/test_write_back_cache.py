@@ -190,3 +190,26 @@ def test_behind_a_faster_link_the_members_are_the_limit(op: int) -> None:
     rate, busy = streamed(op, 2e9)
     assert rate == pytest.approx(3 * MEMBER_RATE, rel=0.03)
     assert busy < 0.3
+
+
+# latency
+
+
+LATENCY_S = 25e-6
+
+
+def test_latency_adds_to_a_write_and_takes_no_throughput() -> None:
+    """Protects the difference of the two: a single write waits for it, and deep queues hide it."""
+    assert burst(ControllerBench(latency=LATENCY_S)) == pytest.approx([ON_THE_LINK + LATENCY_S] * 100)
+    bench = ControllerBench(latency=LATENCY_S, cache=1024 * MIB, capacity=1024 * MIB)
+    loop = ClosedLoop(bench, bench.controller, WRITE, PAGE, 32, scattered(20_000, bench.controller.capacity))
+    bench.run(until=20_000 * COMMAND_S)
+    assert loop.rate(0.1, 0.9) == pytest.approx(1 / COMMAND_S, rel=0.01)
+
+
+def test_a_command_that_takes_longer_costs_both() -> None:
+    """Counter-test: the same time as work of the firmware limits deep queues too."""
+    bench = ControllerBench(command=COMMAND_S + LATENCY_S, cache=1024 * MIB, capacity=1024 * MIB)
+    loop = ClosedLoop(bench, bench.controller, WRITE, PAGE, 32, scattered(20_000, bench.controller.capacity))
+    bench.run(until=20_000 * COMMAND_S)
+    assert loop.rate(0.1, 0.9) == pytest.approx(1 / (COMMAND_S + LATENCY_S), rel=0.01)

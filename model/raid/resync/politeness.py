@@ -26,6 +26,10 @@ class Paced(Protocol):
     outstanding_bytes: int
 
     @property
+    def now(self) -> float:
+        """The time (s)."""
+
+    @property
     def outstanding(self) -> int:
         """Requests under way."""
 
@@ -34,6 +38,9 @@ class Paced(Protocol):
 
     def sleep(self) -> Any:
         """Sleep once, because it is too fast."""
+
+    def rest(self, seconds: float) -> Any:
+        """Submit nothing for a time (s)."""
 
     def drain(self) -> Signal:
         """A signal that fires when none is under way."""
@@ -168,9 +175,40 @@ class ArrayDrain(Politeness):
         return not load.under_way and load.completed_bytes == seen
 
 
+class Share(Politeness):
+    """Firmware of a hardware controller: a share of the time (its "rebuild rate") while there is other I/O.
+
+    It works, waits until its own I/O is done, and rests in proportion to how long it worked. On an idle array it does
+    not rest. Source: MegaRAID SAS Software User Guide, "Rebuild Rate": the share of the controller's resources that a
+    rebuild gets, 30 % as shipped; at 100 % a rebuild goes before everything else.
+    """
+
+    __slots__ = ("_seen", "_since")
+
+    def __init__(self, resync: Paced) -> None:
+        super().__init__(resync)
+        self._seen = resync.array.foreground_bytes
+        self._since = resync.now
+
+    def look(self) -> Generator[Any, Any, None]:
+        """See :meth:`Politeness.look`."""
+        resync = self._resync
+        share = resync.settings.share
+        while resync.speed() > resync.settings.speed_max:
+            yield resync.sleep()
+        seen = resync.array.foreground_bytes
+        if seen != self._seen and share < 1.0:
+            if resync.outstanding:
+                yield resync.drain()
+            yield resync.rest((resync.now - self._since) * (1.0 - share) / share)
+        self._seen = resync.array.foreground_bytes
+        self._since = resync.now
+
+
 POLITENESS: dict[tuple[str, str], type[Politeness]] = {
     ("nap", "members"): Nap,
     ("drain", "members"): Drain,
     ("drain", "array"): ArrayDrain,
+    ("share", "members"): Share,
 }
 """By what the thread does when the array is busy, and by whose I/O tells that it is."""

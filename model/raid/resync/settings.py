@@ -29,8 +29,9 @@ class ResyncSettings:
     """How long it sleeps when it is too fast."""
     sees_load: bool = True
     """Whether it notices other I/O on the members."""
-    when_busy: Literal["nap", "drain"] = "nap"
-    """What it does above `speed_min` while the array is not idle: "nap" or "drain"."""
+    when_busy: Literal["nap", "drain", "share"] = "nap"
+    """What it does above `speed_min` while the array is not idle: "nap", "drain", or rest until it has had its "share"
+    of the time."""
     busy_by: Literal["members", "array"] = "members"
     """Whose I/O tells whether the array is idle: that of its "members" (their statistics), or the "array"'s own."""
     unseen_bytes: int = 0
@@ -40,6 +41,9 @@ class ResyncSettings:
     """Once `depth` requests are in flight, resync continues when no more than `resume_depth` are, and after a delay: a
     thread that takes the last stripe head waits for a quarter of them, and then for a tick so as not to swamp the
     cache."""
+
+    share: float = 1.0
+    """Of "share": part of the time in which it has I/O under way while there is other I/O (above 0, to 1)."""
 
     def __post_init__(self) -> None:
         if self.when_busy == "nap" and self.busy_by == "array":

@@ -250,11 +250,20 @@ class Resync:
         return self.at_most(0)
 
     @property
+    def now(self) -> float:
+        """The time (s)."""
+        return self._engine.now
+
+    @property
     def outstanding(self) -> int:
         """Requests under way."""
         return self._outstanding
 
     def sleep(self) -> Any:
         """Sleep once, because it is too fast."""
+        return self.rest(self.settings.nap_s)
+
+    def rest(self, seconds: float) -> Any:
+        """Submit nothing for a time (s)."""
         self._rest()
-        return self._engine.timeout(self.settings.nap_s)
+        return self._engine.timeout(seconds)

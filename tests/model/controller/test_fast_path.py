@@ -78,3 +78,15 @@ def test_a_drives_command_costs_nothing_on_it(issuer: int, commands: int) -> Non
     engine.run()
     assert len(done) == len(disk.sent(READ)) == 1
     assert firmware.cpu.busy_s == pytest.approx(commands * COMMAND_S)
+
+
+def test_the_fast_path_has_no_latency_of_the_firmware() -> None:
+    """Protects what the path is for; counter-test: a write to parity, which the firmware serves, has it."""
+    for op, added in ((READ, 0.0), (WRITE, 25e-6)):
+        ends = []
+        for latency in (0.0, 25e-6):
+            bench = ControllerBench(**THROUGH, latency=latency)
+            bench.issuer.send(op, 0, 4 * KIB)
+            bench.run()
+            ends.append(bench.issuer.done[0][0])
+        assert ends[1] - ends[0] == pytest.approx(added)

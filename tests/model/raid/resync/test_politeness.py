@@ -10,7 +10,7 @@ from raidsim.model.core.request import READ, Request
 from raidsim.model.raid.base.array_load import ArrayLoad
 from raidsim.model.raid.resync.settings import ResyncSettings
 from raidsim.model.raid.resync.thread import Resync
-from raidsim.tests.model.raid.resync.test_thread import KIB, MB, REQUEST, Copier
+from raidsim.tests.model.raid.resync.test_thread import ARRAY_SPEED, KIB, MB, REQUEST, Copier
 
 
 def drains(busy_by: str, unseen_bytes: int = 0, member_load: float = 0.0, waiting: bool = False) -> int:
@@ -73,3 +73,26 @@ def test_no_thread_that_naps_looks_at_the_array() -> None:
     """Protects against a kernel that never was."""
     with pytest.raises(ModelError, match="busy_by array"):
         ResyncSettings(1 * MB, 200 * MB, REQUEST, 2 * REQUEST, 8, busy_by="array")
+
+
+def rate_of_a_share(share: float, member_load: float) -> float:
+    """Bytes/s of a rebuild by firmware that has a share of the time."""
+    engine = Engine()
+    array = Copier(engine, 1 << 50, member_load)
+    paced = ResyncSettings(0.0, float("inf"), REQUEST, 2 * REQUEST, 8, when_busy="share", share=share)
+    resync = Resync(engine, array, paced, warm=False)
+    engine.spawn(resync.run())
+    engine.run(until=10.0)
+    return array.copied / 10.0
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6])
+def test_firmware_keeps_to_its_share_of_the_time(share: float) -> None:
+    """Protects the rebuild rate: under load it copies for this part of the time."""
+    assert rate_of_a_share(share, 10 * MB) == pytest.approx(share * ARRAY_SPEED, rel=0.1)
+
+
+@pytest.mark.parametrize(("share", "member_load"), [(0.1, 0.0), (1.0, 10 * MB)])
+def test_firmware_rests_on_no_idle_array_and_at_no_full_share(share: float, member_load: float) -> None:
+    """Counter-tests: nobody else wants the drives, or the rebuild goes first."""
+    assert rate_of_a_share(share, member_load) == pytest.approx(ARRAY_SPEED, rel=0.02)
