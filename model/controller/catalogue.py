@@ -8,8 +8,9 @@ field of an entry.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +22,9 @@ from ..files.catalogue_file import SourcedValue, catalogue_file, load_sourced
 from ..files.description import Duration, Fraction, Frequency, PositiveSize, Rate, Size
 from ..files.yaml_files import read_yaml
 from ..links.link import Link
+from ..raid.read_balance import GmirrorRoundRobin
+from ..raid.read_balance.megaraid import MegaRaid
+from ..raid.resync.settings import ResyncSettings
 from ..raid.stripes.settings import ParitySettings
 from ..tasks.prices import FREE, Prices
 from .settings import ControllerSettings
@@ -100,6 +104,16 @@ class ControllerSpec(ControllerSettings):
     def with_values(self, **overrides: Any) -> ControllerSpec:
         """A validated copy with some fields replaced (SI numbers or strings with units)."""
         return ControllerSpec.model_validate({**self.model_dump(), **overrides})
+
+    @property
+    def read_balance(self) -> str:
+        """Name of the policy by which it reads from mirrors."""
+        return {"nearest": MegaRaid.name, "in turn": GmirrorRoundRobin.name}[self.mirror_reads]
+
+    def paced(self, resync: ResyncSettings) -> ResyncSettings:
+        """How it rebuilds and checks arrays, in the requests of `resync`: by its rebuild rate, without md's limits."""
+        share = self.rebuild_rate
+        return replace(resync, speed_min=0.0, speed_max=inf, when_busy="share", busy_by="members", share=share)
 
     def parity_settings(self) -> ParitySettings:
         """How its firmware runs RAID 4, 5 and 6: it gathers in its cache, so an array never holds rows back."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from math import inf
 from typing import TypeGuard
 
 from ...model.controller.catalogue import ControllerSpec
@@ -59,8 +58,6 @@ SYNC_IO_BYTES = 65536
 GROWN_HEADS = 8192
 """Stripe heads at which a run looks at a resync, to say how long all of it takes: it has these after 34 GB of a member,
 the root of 8 n after n heads (see :mod:`raidsim.model.raid.stripes.stripe_cache`)."""
-_OF_CONTROLLERS = {"nearest": "megaraid", "in turn": "gmirror-round-robin"}
-"""The read balance of a controller, by its `mirror_reads`."""
 
 
 def has_stripe_cache(layout: Layout) -> TypeGuard[ParityLayout]:
@@ -142,7 +139,7 @@ def array_parts(
         redundant = LEVELS[array.layout.level].is_redundant
         failures = tuple((each.at, slots.index(each.member)) for each in scenario.failures if each.member in slots)
         fails = bool(failures) or (serviced and not array.over_arrays and _can_lose_members(spec, array.layout))
-        pace, resync = _resync(scenario, known, root, array, driver, fails, controller) if redundant else (None, None)
+        pace, resync = _resync(scenario, known, root, array, driver, fails) if redundant else (None, None)
         marked = not isinstance(driver, MirrorDriver) or READ_BALANCE[driver.balance.name].marks_clean
         plan = ArrayPlan(
             array.name,
@@ -177,13 +174,7 @@ def array_parts(
 
 
 def _resync(
-    scenario: ScenarioSpec,
-    known: KernelSpec,
-    root: str,
-    array: _Inside,
-    driver: Driver,
-    fails: bool,
-    controller: ControllerSpec | None,
+    scenario: ScenarioSpec, known: KernelSpec, root: str, array: _Inside, driver: Driver, fails: bool
 ) -> tuple[ResyncSettings | None, ResyncPlan | None]:
     """How fast a redundant array is resynced, if it ever is, and the resync that it begins with, if there is one."""
     spec = scenario.arrays[root]
@@ -193,10 +184,8 @@ def _resync(
         return None, None
     majors = [drives[disk].major for disk in (_disk_of(scenario, slot) for slot in array.slots) if disk in drives]
     pace = resync_settings(known, array.layout, driver, spec, majors)
-    if controller is not None:
-        fastest = inf if tuned is None or tuned.speed_max is None else tuned.speed_max
-        share = controller.rebuild_rate
-        pace = replace(pace, speed_min=0.0, speed_max=fastest, when_busy="share", busy_by="members", share=share)
+    if spec.controller is not None:
+        pace = scenario.machine.controllers[spec.controller].spec().paced(pace)
     if action is None:
         return pace, None
     # A thread that naps is looked at in the middle of its rebuild, when it is down to its minimum.
@@ -312,9 +301,7 @@ def _driver(
                 near=isinstance(layout, MirroredLayout) or layout.algorithm == "near",
                 columns=max(1, len(spec.members) // len(slots)),
             )
-            options = spec.balance or balance(
-                section.balance if controller is None else _OF_CONTROLLERS[controller.mirror_reads]
-            )
+            options = spec.balance or balance(section.balance if controller is None else controller.read_balance)
             if isinstance(section, Raid1Section):
                 return MirrorDriver(section, options, mirrors)
             return Raid10Driver(section, options, mirrors)

@@ -16,6 +16,7 @@ from .base.drift import Drift, unknown
 from .base.run import Run
 from .base.sample import Sample
 from .base.slow_stores import SlowStores
+from .full_caches import settle_caches
 from .load_windows import LOOK_S, LoadWindows
 from .steady_state import SteadyState
 from .watched_load import backlog_grows
@@ -153,6 +154,7 @@ class LoadRun(Run):
         self.hopeless = windows.is_hopeless(self.machine.engine.now)
 
     def _measured(self, steady: SteadyState) -> LoadWindows:
+        self._slow.full = settle_caches(self.machine, self.workload, self.workload.duration)
         self._slow.stand(self.workload.duration)
         self.windows = steady.windows
         steady.run()

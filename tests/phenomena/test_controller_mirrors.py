@@ -32,7 +32,7 @@ def alone() -> float:
 
 def test_more_than_the_volume_takes_sends_both_readers_to_both_drives() -> None:
     """The rule counts commands: where both readers wait for the volume's queue, the drives' queues differ by more than
-    four all the time, and heads go to and fro.
+    four all the time, and heads move between both places.
     """
     assert rate(256) < 0.8 * alone()
 

@@ -21,7 +21,7 @@ MOST_MORE: Final = 4
 
 
 class MegaRaid(ReadBalance):
-    """The member whose last command is nearest, unless more than four commands more are under way on it than elsewhere.
+    """The member whose last command is nearest, unless its queue is longer than the shortest by more than four.
 
     "Nearest" is the distance from the end of the command that was last sent to the member, the first copy of equals.
     """

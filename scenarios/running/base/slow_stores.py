@@ -67,12 +67,17 @@ class SlowStores:
         Whose.
     workloads
         The loads.
+
+    Attributes
+    ----------
+    full
+        Controllers whose cache the run began with full.
     """
 
     def __init__(self, machine: BuiltMachine, workloads: Sequence[LoadSpec]) -> None:
         self._machine = machine
         self._workloads = workloads
-        self._full: set[str] = set()
+        self.full: set[str] = set()
         if machine.pools:
             from .settled_pools import settle_pools
 
@@ -110,10 +115,6 @@ class SlowStores:
         longest
             Simulated time (s) in which the run ends at the latest.
         """
-        if self._machine.controllers:
-            from .full_caches import settle_caches
-
-            self._full = settle_caches(self._machine, self._workloads, longest)
         if not self._standing and not self._bitmaps:
             return
         engine = self._machine.engine
@@ -162,7 +163,7 @@ class SlowStores:
         drives = sum(_held(disk) for disk in machine.disks.values() if disk not in self._standing)
         buffers = sum(_held(disk) for disk in self._standing)
         controllers = machine.controllers.values()
-        dirty = sum(controller.dirty_bytes for controller in controllers if controller.name not in self._full)
+        dirty = sum(controller.dirty_bytes for controller in controllers if controller.name not in self.full)
         pools = float(sum(int(pool.dirty.total + pool.dirty.limit) for pool in machine.pools.values()))
         kept = sum(
             controller.read_cache_bytes

@@ -1,27 +1,26 @@
 """Write-back caches of controllers that a load keeps full: they begin full, as the load would leave them.
 
-A controller is first given so much dirty data that it destages at its full rate, and still has room. If the load then
-writes faster than the drives take it, the cache is full in the long run, and the run begins with a full one. Otherwise
-the data is taken away again, and the cache fills as far as the load fills it.
+A controller is first given enough dirty data that it destages at its full rate, and still has room. If the load then
+writes faster than the drives, the cache is full in the long run, and the run begins with a full one. Otherwise the data
+is removed again, and the cache fills as far as the load fills it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....model.core.exact_sums import sum_in_order
-from ...description.workloads import LoadSpec
-from ...machine.loads import pattern_of, share_of_a_job
-from ...machine.machine import BuiltMachine
+from ...model.core.exact_sums import sum_in_order
+from ..description.workloads import LoadSpec
+from ..machine.loads import pattern_of, share_of_a_job
+from ..machine.machine import BuiltMachine
 
 if TYPE_CHECKING:
-    from ....model.controller.controller import RaidController
-    from ....model.controller.standing_rows import Extents
+    from ...model.controller.controller import RaidController
+    from ...model.controller.standing_rows import Extents
 
 _LEAST_WRITES = 512
 """Writes of the load that a cache holds, below which it fills soon enough."""
@@ -99,7 +98,7 @@ class FullCaches:
                 cache.give_up_standing()
 
     def _beside(self, volume: RaidController) -> int:
-        """Bytes of a cache that are taken by what does not stand for long."""
+        """Bytes of a cache that the load itself has filled."""
         cache = volume.cache
         cache.give_up_standing()
         return cache.unwritten_bytes + cache.reserved_bytes
@@ -124,8 +123,8 @@ class FullCaches:
         return out / (engine.now - began) if fills and engine.now > began else 0.0
 
     def _hold(self, volume: RaidController, span: int, held_bytes: int) -> None:
-        """Give a cache what it holds after long sweeps, beside what it has already."""
-        from ....model.controller.standing_rows import StandingRows, cut_at_rows, long_held, within
+        """Give a cache what it holds after long sweeps, next to what it has already."""
+        from ...model.controller.standing_rows import StandingRows, cut_at_rows, long_held, within
 
         cache, row_bytes, workload, engine = volume.cache, volume.row_bytes, self._workload, self._machine.engine
         if held_bytes <= 0:
@@ -147,10 +146,10 @@ class FullCaches:
         volume.destage()
 
 
-def settle_caches(machine: BuiltMachine, workloads: Sequence[LoadSpec], longest: float) -> set[str]:
-    """Fill the caches that a load keeps full; their names. Of several loads nobody knows which share each has."""
-    if len(workloads) != 1 or not machine.controllers:
+def settle_caches(machine: BuiltMachine, workload: LoadSpec, longest: float) -> set[str]:
+    """Fill the caches that a load keeps full; their names."""
+    if not machine.controllers:
         return set()
-    caches = FullCaches(machine, workloads[0])
+    caches = FullCaches(machine, workload)
     caches.settle(longest)
     return caches.full

@@ -9,8 +9,8 @@ import pytest
 from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.running.base.full_caches import settle_caches
 from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.full_caches import settle_caches
 from raidsim.scenarios.running.simulate import simulate
 
 TEXT = """
@@ -40,7 +40,7 @@ def begun_full(load: str = "", longest: float = 100.0, **changes: Any) -> set[st
     machine = BuiltMachine(document_from(text(load, **changes)).spec())
     workload = machine.scenario.workload
     assert isinstance(workload, LoadSpec)
-    full = settle_caches(machine, [workload], longest)
+    full = settle_caches(machine, workload, longest)
     cache = machine.controllers["volume"].cache
     filled = (cache.unwritten_bytes + cache.reserved_bytes) / cache.capacity_bytes
     assert filled > 0.99 if full else filled < 0.9
@@ -96,5 +96,5 @@ def test_what_fills_soon_or_never_is_left_alone(load: str, changes: dict[str, An
     machine = BuiltMachine(document_from(given).spec())
     workload = machine.scenario.workload
     assert isinstance(workload, LoadSpec)
-    assert settle_caches(machine, [workload], longest) == set()
+    assert settle_caches(machine, workload, longest) == set()
     assert machine.engine.now == 0.0
