@@ -23,6 +23,8 @@ from ..calibration.learning.verify import Verified, verify
 from ..calibration.simulation.evaluator import Evaluator, Progress
 from ..model.core.errors import InputError
 from ..scenarios.description.scenario import ScenarioSpec
+from ..scenarios.documents.text import plain_text
+from ..scenarios.documents.written import written
 from .answer.tree import Answer
 from .base import Value, within
 from .scenario import Source, scenario_of
@@ -120,6 +122,26 @@ class LearnedBox(Value):
                 strict=True,
             )
         )
+
+    def cards(self) -> str:
+        """The controllers of a described machine with what was learnt of them, as the text of a file.
+
+        A scenario that says ``extends: FILE`` has them. Every number that was learnt is its median.
+
+        Raises
+        ------
+        InputError
+            If no machine was described, or it has no hardware controller.
+        """
+        if self.machine is None or not self.machine.controllers:
+            found = "no --machine" if self.machine is None else "a machine without a hardware controller"
+            raise InputError("--card", found, "expected: --machine SCENARIO, with the card under machine.controllers")
+        middle = np.exp(np.median(self.posterior.samples[:, : len(self.machine.parameters)], axis=0))
+        found = {}
+        for name, instance in self.machine.with_factors(middle.tolist()).machine.controllers.items():
+            numbers = written(instance.spec())
+            found[name] = written(instance) | {"overrides": {field: numbers[field] for field in instance.overrides}}
+        return plain_text({"machine": {"controllers": found}})
 
     def answer(self, asked: Sequence[str | BoxLoad] = (), wanted: int = 0, verified: Verified | None = None) -> Answer:
         """The answer as a tree: predictions of loads, jobs to measure next, and a comparison with new measurements."""

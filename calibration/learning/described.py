@@ -115,6 +115,15 @@ class DescribedMachine:
         write = loads.outstanding / rate / (loads.read_share * ratio + 1 - loads.read_share)
         return Means(rate, write * ratio, write)
 
+    @property
+    def controllers(self) -> tuple[str, ...]:
+        """Names of its hardware controllers."""
+        return tuple(self._scenario.machine.controllers)
+
+    def with_factors(self, factors: Sequence[float]) -> ScenarioSpec:
+        """The scenario with the numbers of each parameter multiplied by its factor."""
+        return with_factors(self._scenario, self._uncertain, factors)
+
     def _long(self, loads: Sequence[BoxLoad], evaluator: Evaluator) -> dict[BoxLoad, Prediction]:
         """The machine as it is described, as long as its scenario says."""
         distinct = list(dict.fromkeys(loads))

@@ -45,6 +45,10 @@ def learn_command(
         str | None,
         typer.Option("--machine", metavar="SCENARIO", help="What is known of it: its uncertain numbers are learnt."),
     ] = None,
+    card: Annotated[
+        Path | None,
+        typer.Option("--card", metavar="FILE", help="Write the controllers of --machine as learnt, to extend."),
+    ] = None,
     workers: WorkersOption = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the samples.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
@@ -54,6 +58,10 @@ def learn_command(
         raise InputError("--jobs", "no --next", "expected: --next N, the jobs that are written")
     if jobs_file is not None:
         check_output(jobs_file, "--jobs", str(files[0]))
+    if card is not None:
+        if machine is None:
+            raise InputError("--card", "no --machine", "expected: --machine SCENARIO, with the card in it")
+        check_output(card, "--card", str(files[0]))
     loads = ask or []
     together: list[str | BoxLoad] = [
         *loads,
@@ -66,6 +74,9 @@ def learn_command(
         gains = box.next_jobs(*loads, count=wanted).gains
         write_file(jobs_file, job_file([gain.load for gain in gains]), force=True, option="--jobs")
         typer.echo(f"to measure them: raidsim measure DEVICE --job {jobs_file}", err=True)
+    if card is not None:
+        write_file(card, box.cards(), force=True, option="--card")
+        typer.echo(f"to use it: extends: {card.name}", err=True)
     if not as_json:
         show(box.answer(loads, wanted, verified))
         return
