@@ -137,11 +137,11 @@ class LearnedBox(Value):
             found = "no --machine" if self.machine is None else "a machine without a hardware controller"
             raise InputError("--card", found, "expected: --machine SCENARIO, with the card under machine.controllers")
         middle = np.exp(np.median(self.posterior.samples[:, : len(self.machine.parameters)], axis=0))
-        found = {}
+        cards = {}
         for name, instance in self.machine.with_factors(middle.tolist()).machine.controllers.items():
             numbers = written(instance.spec())
-            found[name] = written(instance) | {"overrides": {field: numbers[field] for field in instance.overrides}}
-        return plain_text({"machine": {"controllers": found}})
+            cards[name] = written(instance) | {"overrides": {field: numbers[field] for field in instance.overrides}}
+        return plain_text({"machine": {"controllers": cards}})
 
     def answer(self, asked: Sequence[str | BoxLoad] = (), wanted: int = 0, verified: Verified | None = None) -> Answer:
         """The answer as a tree: predictions of loads, jobs to measure next, and a comparison with new measurements."""
