@@ -34,6 +34,12 @@ from .tables.learn import learned_answer
 
 __all__ = ["BoxLoad", "LearnedBox", "learn"]
 MOST_NEXT = 20
+USUAL_LOADS = (
+    *(BoxLoad(4096, 1, 1, share) for share in (1.0, 0.0)),
+    *(BoxLoad(4096, 4, 32, share) for share in (1.0, 0.7, 0.0)),
+    *(BoxLoad(1 << 20, 1, 8, share, sequential=True) for share in (1.0, 0.0)),
+)
+"""What data sheets of drives state, and a mix."""
 
 
 class LearnedBox(Value):
@@ -143,10 +149,23 @@ class LearnedBox(Value):
             cards[name] = written(instance) | {"overrides": {field: numbers[field] for field in instance.overrides}}
         return plain_text({"machine": {"controllers": cards}})
 
-    def answer(self, asked: Sequence[str | BoxLoad] = (), wanted: int = 0, verified: Verified | None = None) -> Answer:
-        """The answer as a tree: predictions of loads, jobs to measure next, and a comparison with new measurements."""
-        loads = [_load(each) for each in asked]
-        jobs = self.next_jobs(*loads, count=wanted) if wanted else None
+    def answer(
+        self, asked: Sequence[str | BoxLoad] = (), jobs: NextJobs | None = None, verified: Verified | None = None
+    ) -> Answer:
+        """The answer as a tree.
+
+        Parameters
+        ----------
+        asked
+            Loads to predict; default: usual ones, unless they would have to be simulated.
+        jobs
+            Those to measure next, of :meth:`next_jobs`.
+        verified
+            A comparison with new measurements, of :meth:`verify`.
+        """
+        loads: list[BoxLoad] = [_load(each) for each in asked]
+        if not loads and self.machine is None and verified is None:
+            loads = list(USUAL_LOADS)
         return learned_answer(
             len(self.measured),
             None if self.machine is None else self.machine.own_error,

@@ -36,7 +36,7 @@ def learned_answer(
         parts += _verified(verified)
     if jobs is not None:
         parts += _next(jobs)
-    parts.append(_parameters(parameters))
+    parts += _parameters(parameters)
     if own_error is not None:
         text = "Factors are on the scenario's numbers. Between simulations rates are known to"
         parts.append(Words(f"{text} {100 * math.expm1(own_error):.1f} % (one standard deviation)."))
@@ -87,13 +87,17 @@ def _next(jobs: NextJobs) -> list[Part]:
     return [Words(now), Table("Jobs that tell most", columns, rows)]
 
 
-def _parameters(parameters: Sequence[Mapping[str, Any]]) -> Table:
+def _parameters(parameters: Sequence[Mapping[str, Any]]) -> list[Part]:
+    """Those that the measurements tell, and the number of the others."""
+    told = [each for each in parameters if each["factor"] < _UNKNOWN]
     columns = [Column("parameter"), Column("learnt", show=str), Column("known to", show=str)]
-    rows: list[Row] = []
-    for each in parameters:
-        known = f"a factor of {each['factor']:.2g}" if each["factor"] < _UNKNOWN else "hardly"
-        rows.append([each["name"], _value(each["median"], each["unit"]), known])
-    return Table("Parameters", columns, rows)
+    rows: list[Row] = [
+        [each["name"], _value(each["median"], each["unit"]), f"a factor of {each['factor']:.2g}"] for each in told
+    ]
+    found: list[Part] = [Table("Parameters", columns, rows)] if rows else []
+    if left := len(parameters) - len(told):
+        found.append(Words(f"{counted(left, 'parameter')} may be more than {_UNKNOWN:g} times as high or low (--json has all)."))
+    return found
 
 
 def _value(value: float, unit: str) -> str:

@@ -27,7 +27,10 @@ PARAMETERS = (
     Parameter("write path's time of a byte", 2e-10, 1.5, "s/B"),
     Parameter("lanes of a path", 2.0, 0.8, ""),
     Parameter("a job's time of an I/O", 2e-6, 0.7, "s"),
-    Parameter("workers' time of an I/O in order, over one at random", 0.3, 1.0, ""),
+    Parameter("workers' time of a read in order, over one at random", 0.3, 1.0, ""),
+    Parameter("the same of a write, over a read's", 1.0, 0.8, ""),
+    Parameter("time of a read in order apart from queues, over one at random", 0.5, 0.8, ""),
+    Parameter("servers that share a queue, besides one", 1.0, 1.0, ""),
 )
 """Sources of the medians: none; each is within its standard deviation of disks as of flash."""
 
@@ -42,9 +45,11 @@ class BlackBox:
         """See :meth:`.model.Model.means`."""
         of = np.exp(parameters)[..., np.newaxis, :]
         size, share = loads.block_size, loads.read_share
-        in_order = np.where(loads.sequential > 0, of[..., 13], 1.0)
-        workers_read = of[..., 4] * in_order + of[..., 6] * size
-        workers_write = of[..., 4] * of[..., 5] * in_order + of[..., 6] * of[..., 7] * size
+        read, write, ahead = (
+            np.where(loads.sequential > 0, each, 1.0) for each in (of[..., 13], of[..., 13] * of[..., 14], of[..., 15])
+        )
+        workers_read = of[..., 4] * read + of[..., 6] * size
+        workers_write = of[..., 4] * of[..., 5] * write + of[..., 6] * of[..., 7] * size
         lanes, nothing = of[..., 11], np.zeros(1)
         submit = of[..., 12] / loads.jobs
         return solve(
@@ -54,10 +59,11 @@ class BlackBox:
                 Station(nothing, of[..., 10] * size, lanes),
                 Station(submit, submit, loads.jobs),
             ),
-            of[..., 0] + of[..., 2] * size,
+            (of[..., 0] + of[..., 2] * size) * ahead,
             of[..., 0] * of[..., 1] + of[..., 2] * of[..., 3] * size,
             share,
             loads.outstanding,
+            1 + of[..., 16],
         )
 
 

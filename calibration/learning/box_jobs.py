@@ -11,7 +11,7 @@ from pathlib import Path
 from ...model.core.errors import InputError
 from ...model.programs.fio import values as fio_values
 from ...model.programs.fio.options import Option
-from ...model.programs.fio.sections import sections
+from ...model.programs.fio.sections import Section, sections
 from ..measurement.measure import Job
 from .loads import BoxLoad
 
@@ -57,20 +57,30 @@ def read_job_file(path: Path) -> tuple[Job, ...]:
     except (OSError, UnicodeDecodeError) as error:
         found = error.strerror if isinstance(error, OSError) else "not text in UTF-8"
         raise InputError(str(path), str(found), "expected: a job file of fio") from None
-    found_jobs = [job_of(_load(each.options, each.place)) for each in sections(text, str(path))]
+    found_jobs = []
+    for section in sections(text, str(path)):
+        for name, option in section.options.items():
+            if name not in OPTIONS:
+                allowed = f"expected: {', '.join(OPTIONS)}; raidsim measure says the rest"
+                raise InputError(option.place, f"found {name}", allowed)
+        found_jobs.append(job_of(load_of(section)))
     if not found_jobs:
         raise InputError(str(path), "no jobs", "expected: a job file of fio, such as raidsim learn --next writes")
     return tuple(dict.fromkeys(found_jobs))
 
 
-def _load(options: dict[str, Option], place: str) -> BoxLoad:
-    for name, option in options.items():
-        if name not in OPTIONS:
-            allowed = f"expected: {', '.join(OPTIONS)}; raidsim measure says the rest"
-            raise InputError(option.place, f"found {name}", allowed)
+def load_of(section: Section) -> BoxLoad:
+    """What a job does, by the options that make a load; others are not looked at.
+
+    Raises
+    ------
+    InputError
+        If one of these is missing or impossible.
+    """
+    options = section.options
     for name in ("rw", "bs"):
         if name not in options:
-            raise InputError(place, f"no {name}", f"expected: {name} of every job")
+            raise InputError(section.place, f"no {name}", f"expected: {name} of every job")
     rw = options["rw"]
     kind = rw.value.removeprefix("rand")
     kind = _ALIASES.get(kind, kind)

@@ -6,6 +6,10 @@ are spread evenly: worker threads, cores, drives. Such a network has a product f
 Palacios 1975). Its means come from approximate mean value analysis: an arriving I/O sees the queues that N - 1 of N
 would leave (Bard 1979, Schweitzer 1979). With one chain, all queues follow from the rate, so one number is to be
 solved for.
+
+Real devices queue less than that before they saturate: servers share a queue, and times are regular. A station of m
+servers with one queue waits rho^(sqrt(2 (m + 1)) - 1) / (m (1 - rho)) services at a utilization of rho (Sakasegawa
+1977), which is rho / (1 - rho) for m = 1.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 _MOST_STEPS = 50
+ALONE = np.ones(1)
 _NEAR = 1e-9
 """Relative size of a step after which the next one is below a rounding; it takes about eight."""
 
@@ -54,7 +59,9 @@ class Means(NamedTuple):
     write: Array
 
 
-def solve(stations: Sequence[Station], read: Array, write: Array, share: Array, outstanding: Array) -> Means:
+def solve(
+    stations: Sequence[Station], read: Array, write: Array, share: Array, outstanding: Array, sharing: Array = ALONE
+) -> Means:
     """Means of the network.
 
     Parameters
@@ -67,6 +74,8 @@ def solve(stations: Sequence[Station], read: Array, write: Array, share: Array, 
         Reads among all I/Os, 0 to 1.
     outstanding
         I/Os under way at any time, 1 or more.
+    sharing
+        Servers that share a queue, 1 or more.
 
     Returns
     -------
@@ -84,9 +93,10 @@ def solve(stations: Sequence[Station], read: Array, write: Array, share: Array, 
     servers = np.stack(parts[2 + len(stations) :])
     demands = np.stack(parts[2 : 2 + len(stations)])
     works, seen = demands * servers, demands * fewer
-    between = _between(delay, outstanding, works, seen)
+    waiting = _Waiting(sharing)
+    between = _between(delay, outstanding, works, seen, waiting)
     # Servers, and those ahead, that each second of service costs an arriving I/O.
-    costs = servers * between / (between - seen)
+    costs = servers * (1 + waiting.services(seen / between)[0])
     return Means(
         1 / between,
         read + sum(station.read * cost for station, cost in zip(stations, costs, strict=True)),
@@ -94,23 +104,40 @@ def solve(stations: Sequence[Station], read: Array, write: Array, share: Array, 
     )
 
 
-def _between(delay: Array, outstanding: Array, works: Array, seen: Array) -> Array:
-    """Seconds from one completion to the next, by Newton's method.
+class _Waiting:
+    """Services for which an arriving I/O waits, by utilization."""
 
-    With `works` and `seen` per station in the first dimension, outstanding * t = delay + sum of works * t / (t - seen).
-    The difference of both sides falls and is convex in t, so from below no step goes too far. Below is what it would
-    be if I/Os queued at the slowest station alone, a quadratic equation.
+    def __init__(self, sharing: Array) -> None:
+        self.sharing = sharing
+        self.power = np.sqrt(2 * (sharing + 1)) - 1
+
+    def services(self, utilization: Array) -> tuple[Array, Array]:
+        """Their number, and its derivative times the utilization."""
+        free = 1 - utilization
+        found = utilization**self.power / (self.sharing * free)
+        return found, found * (self.power + utilization / free)
+
+
+def _between(delay: Array, outstanding: Array, works: Array, seen: Array, waiting: _Waiting) -> Array:
+    """Seconds t from one completion to the next, by Newton's method.
+
+    With `works` and `seen` per station in the first dimension, outstanding * t = delay + sum of works * (1 + services
+    waited for at a utilization of seen / t). The difference of both sides falls and is convex in t, so from below no
+    step goes too far. Below is what it would be without waiting, and with that at the slowest station alone, of at
+    least (1 / (1 - rho) - power) / m services, a quadratic equation.
     """
     slowest = np.argmax(seen, 0)[np.newaxis]
     pole, own = (np.take_along_axis(each, slowest, 0)[0] for each in (seen, works))
-    rest = delay + np.sum(works, 0) - own
+    alone = delay + np.sum(works, 0)
+    own = own / waiting.sharing
+    rest = alone - own * waiting.power
     linear = outstanding * pole + rest + own
-    found = (linear + np.sqrt(np.maximum(linear**2 - 4 * outstanding * rest * pole, 0))) / (2 * outstanding)
+    root = (linear + np.sqrt(np.maximum(linear**2 - 4 * outstanding * rest * pole, 0))) / (2 * outstanding)
+    found = np.maximum(root, alone / outstanding)
     for _ in range(_MOST_STEPS):
-        apart = found - seen
-        shares = works / apart
-        step = (delay + found * np.sum(shares, 0) - outstanding * found) / (
-            np.sum(shares * seen / apart, 0) + outstanding
+        waited, slope = waiting.services(seen / found)
+        step = (alone + np.sum(works * waited, 0) - outstanding * found) / (
+            np.sum(works * slope, 0) / found + outstanding
         )
         found = found + step
         if np.max(np.abs(step) / found) < _NEAR:

@@ -70,22 +70,21 @@ def learn_command(
     ]
     box = learn(*files, machine=machine, loads=together, seed=seed, workers=workers)
     verified = box.verify(*verify) if verify else None
-    if jobs_file is not None:
-        gains = box.next_jobs(*loads, count=wanted).gains
-        write_file(jobs_file, job_file([gain.load for gain in gains]), force=True, option="--jobs")
+    jobs = box.next_jobs(*loads, count=wanted) if wanted else None
+    if jobs is not None and jobs_file is not None:
+        write_file(jobs_file, job_file([gain.load for gain in jobs.gains]), force=True, option="--jobs")
         typer.echo(f"to measure them: raidsim measure DEVICE --job {jobs_file}", err=True)
     if card is not None:
         write_file(card, box.cards(), force=True, option="--card")
         typer.echo(f"to use it: extends: {card.name}", err=True)
     if not as_json:
-        show(box.answer(loads, wanted, verified))
+        show(box.answer(loads, jobs, verified))
         return
     found: dict[str, Any] = box.document()
     found["predicted"] = [
         {"load": load, **each._asdict()} for load, each in zip(loads, box.predict(*loads), strict=True)
     ]
-    if wanted:
-        jobs = box.next_jobs(*loads, count=wanted)
+    if jobs is not None:
         found["next"] = [{**gain.load._asdict(), "spread": gain.spread} for gain in jobs.gains]
         found["spread"] = jobs.spread
     if verified is not None:
