@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...model.core.errors import InputError
+from ...model.files.quantities import format_size
 from .loads import BoxLoad, Measured
 
 _KIB = 1024.0
-_UNITS = ((_KIB**2, "MiB"), (_KIB, "KiB"), (1.0, "B"))
 BLOCKS = {"block_bytes": 1.0, "block_kib": _KIB}
 LATENCIES = {"mean_latency_us": 1e-6, "mean_latency_ms": 1e-3, "mean_latency_s": 1.0}
 RATES = {"iops": 1.0}
@@ -172,7 +172,6 @@ def _measured(path: Path, group: dict[str, _Row]) -> Measured:
 
 def words(load: BoxLoad) -> str:
     """A load in a few words."""
-    unit, name = next(each for each in _UNITS if load.block_size >= each[0])
-    size = f"{load.block_size / unit:g} {name}"
+    size = format_size(load.block_size)
     order = "sequential" if load.sequential else "random"
     return f"{size} {order}, {load.jobs} x {load.depth}, {100 * load.read_share:.3g} % read"
