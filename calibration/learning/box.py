@@ -30,7 +30,9 @@ PARAMETERS = (
     Parameter("workers' time of a read in order, over one at random", 0.3, 1.0, ""),
     Parameter("the same of a write, over a read's", 1.0, 0.8, ""),
     Parameter("time of a read in order apart from queues, over one at random", 0.5, 0.8, ""),
+    Parameter("workers that a write has to wait for, over all", 0.2, 1.5, ""),
     Parameter("servers that share a queue, besides one", 1.0, 1.0, ""),
+    Parameter("time to wake a job that waits for its only I/O", 3e-6, 1.0, "s"),
 )
 """Sources of the medians: none; each is within its standard deviation of disks as of flash."""
 
@@ -50,20 +52,21 @@ class BlackBox:
         )
         workers_read = of[..., 4] * read + of[..., 6] * size
         workers_write = of[..., 4] * of[..., 5] * write + of[..., 6] * of[..., 7] * size
-        lanes, nothing = of[..., 11], np.zeros(1)
+        workers, lanes, nothing = of[..., 8], of[..., 11], np.zeros(1)
         submit = of[..., 12] / loads.jobs
+        wakes = np.where(loads.outstanding > loads.jobs, 0.0, of[..., 18])
         return solve(
             (
-                Station(workers_read, workers_write, of[..., 8]),
+                Station(workers_read, workers_write, workers, np.maximum(1.0, workers * of[..., 16])),
                 Station(of[..., 9] * size, nothing, lanes),
                 Station(nothing, of[..., 10] * size, lanes),
                 Station(submit, submit, loads.jobs),
             ),
-            (of[..., 0] + of[..., 2] * size) * ahead,
-            of[..., 0] * of[..., 1] + of[..., 2] * of[..., 3] * size,
+            (of[..., 0] + of[..., 2] * size) * ahead + wakes,
+            of[..., 0] * of[..., 1] + of[..., 2] * of[..., 3] * size + wakes,
             share,
             loads.outstanding,
-            1 + of[..., 16],
+            1 + of[..., 17],
         )
 
 

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 _MOST_STEPS = 50
 ALONE = np.ones(1)
-_NEAR = 1e-9
+_LEAST = 1e-300
+_NEAR = 1e-6
 """Relative size of a step after which the next one is below a rounding; it takes about eight."""
 
 
@@ -36,11 +37,25 @@ class Station(NamedTuple):
         Seconds that an I/O of that kind takes of all servers together: of one, times their number.
     servers
         How many there are, each with its queue; need not be whole.
+    write_servers
+        Of how many of them a write waits for its share of the work: 1 if a buffer spreads writes over all of them, so
+        one write outstanding is as fast as many; as many as there are, unless given.
     """
 
     read: Array
     write: Array
     servers: Array
+    write_servers: Array | None = None
+
+    @property
+    def read_service(self) -> Array:
+        """Seconds that a read is served if nothing else is there."""
+        return self.read * self.servers
+
+    @property
+    def write_service(self) -> Array:
+        """The same of a write."""
+        return self.write * (self.servers if self.write_servers is None else self.write_servers)
 
 
 class Means(NamedTuple):
@@ -88,19 +103,18 @@ def solve(
         delay,
         np.asarray(outstanding, float),
         *(share * station.read + (1 - share) * station.write for station in stations),
-        *(station.servers for station in stations),
+        *(share * station.read_service + (1 - share) * station.write_service for station in stations),
     )
-    servers = np.stack(parts[2 + len(stations) :])
-    demands = np.stack(parts[2 : 2 + len(stations)])
-    works, seen = demands * servers, demands * fewer
+    seen = np.stack(parts[2 : 2 + len(stations)]) * fewer
+    works = np.stack(parts[2 + len(stations) :])
     waiting = _Waiting(sharing)
     between = _between(delay, outstanding, works, seen, waiting)
-    # Servers, and those ahead, that each second of service costs an arriving I/O.
-    costs = servers * (1 + waiting.services(seen / between)[0])
+    # Of an arriving I/O: its own service, and those ahead.
+    services = 1 + waiting.services(seen / between)[0]
     return Means(
         1 / between,
-        read + sum(station.read * cost for station, cost in zip(stations, costs, strict=True)),
-        write + sum(station.write * cost for station, cost in zip(stations, costs, strict=True)),
+        read + sum(station.read_service * count for station, count in zip(stations, services, strict=True)),
+        write + sum(station.write_service * count for station, count in zip(stations, services, strict=True)),
     )
 
 
@@ -114,7 +128,8 @@ class _Waiting:
     def services(self, utilization: Array) -> tuple[Array, Array]:
         """Their number, and its derivative times the utilization."""
         free = 1 - utilization
-        found = utilization**self.power / (self.sharing * free)
+        logarithm = np.log(np.maximum(utilization, _LEAST))
+        found = np.exp(self.power * logarithm) / (self.sharing * free)
         return found, found * (self.power + utilization / free)
 
 
