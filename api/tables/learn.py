@@ -96,7 +96,9 @@ def _parameters(parameters: Sequence[Mapping[str, Any]]) -> list[Part]:
     ]
     found: list[Part] = [Table("Parameters", columns, rows)] if rows else []
     if left := len(parameters) - len(told):
-        found.append(Words(f"{counted(left, 'parameter')} may be more than {_UNKNOWN:g} times as high or low (--json has all)."))
+        found.append(
+            Words(f"{counted(left, 'parameter')} may be more than {_UNKNOWN:g} times as high or low (--json has all).")
+        )
     return found
 
 

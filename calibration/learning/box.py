@@ -3,6 +3,10 @@
 Whatever is inside, an I/O needs time of the thread that submits it, of workers that all I/Os share (threads of a
 controller, cores, drives), and of a path of its kind: links are full-duplex, and writes go to more drives than
 reads. It also spends time in which it holds up nobody. Each needs a time by I/O and another by byte.
+
+A read waits for one of the workers. A write that a buffer takes waits until the workers together have made room for it,
+so one outstanding is nearly as fast as many. I/Os in order need less of the workers, and reads may have been read
+ahead. A job that waits for its only I/O sleeps, as its core may, and is woken.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from .model import Model
 
 SPREADS = ("the model's error", "noise")
 _SPREAD_MEDIANS = np.log([0.1, 0.03])
-_SPREAD_SDS = np.array([0.8, 0.8])
+_SPREAD_SDS = np.array([0.5, 0.5])
 """Assumed: the model is 10 % off where nothing was measured, and one run of a load 3 % off the mean of many."""
 _FARTHEST = 6.0
 """Standard deviations from the prior's middle that are looked at."""

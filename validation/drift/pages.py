@@ -10,6 +10,9 @@ from ...calibration.study.study import study_names
 from ...compiled.loader import ROOT
 from ...model.files.atomic_file import write_whole
 from ..few_shot.benchmark import kept as few_shot_results
+from ..few_shot.ranks import kept as few_shot_ranks
+from ..few_shot.ranks import sentence as ranks_sentence
+from ..few_shot.shown import study_table as few_shot_studies
 from ..few_shot.shown import table as few_shot_table
 from ..prediction.first_shots import FirstShots, load_first_shots
 from .drives import drive_lines, load_drive_table
@@ -21,6 +24,8 @@ BLOCKS = {
     "drives": Path("docs/validation.md"),
     "summary": Path("README.md"),
     "few-shot": Path("docs/learning.md"),
+    "few-shot-studies": Path("docs/learning.md"),
+    "few-shot-ranks": Path("docs/learning.md"),
 }
 """The page of each block, which is between ``<!-- NAME -->`` and ``<!-- end -->``."""
 _HEADINGS = (
@@ -42,6 +47,8 @@ def blocks() -> dict[str, str]:
         "drives": "\n".join(drive_lines(load_drive_table())) + "\n",
         "summary": summary_block(table, shots),
         "few-shot": few_shot_table(few_shot_results()),
+        "few-shot-studies": few_shot_studies(few_shot_results()),
+        "few-shot-ranks": ranks_sentence(few_shot_ranks()),
     }
 
 

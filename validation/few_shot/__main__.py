@@ -1,4 +1,4 @@
-"""`python -m raidsim.validation.few_shot`: raidsim learns a box from a few measurements, next to other methods.
+"""`python -m raidsim.validation.few_shot`: raidsim learns boxes from a few measurements, next to other methods.
 
 Finished draws are kept in build/few-shot.jsonl, so it goes on where it was stopped. With `--record` the manual gets the
 table and the picture.
@@ -11,7 +11,7 @@ import sys
 
 from ...compiled.loader import ROOT
 from .benchmark import all_draws, keep, outcomes, summary
-from .shown import draw, table
+from .shown import draw, study_table, table
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
         print(line, file=sys.stderr, flush=True)
 
     lines = summary(list(outcomes(ROOT / "build" / "few-shot.jsonl", all_draws(), tell)))
-    print(table(lines), end="")
+    print(table(lines), study_table(lines), sep="\n", end="")
     if record:
         keep(lines)
         draw(lines, ROOT / "docs" / "few-shot.svg")

@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,11 +18,16 @@ from ...calibration.learning.reading import measurements
 from ...compiled.loader import ROOT
 from ...model.files.atomic_file import write_whole
 from .methods import METHODS
+from .of_studies import study_boxes
 
 BOXES = Path(__file__).parent / "boxes"
 KEPT = Path(__file__).parent / "kept.json"
 KNOWN = (5, 10, 20, 50)
 SEEDS = (0, 1, 2, 3, 4)
+_MODULES = ("box", "errors_of_model", "loads", "model", "network", "posterior")
+"""That predict a box of which nothing is known."""
+_LEAST_LEFT = 4
+"""Configurations of a box that are left to predict."""
 
 
 class Draw(NamedTuple):
@@ -52,8 +58,9 @@ class Outcome(NamedTuple):
         Which.
     model
         Digest of the code and the data.
-    reads, writes
-        Errors of the rates of configurations that were not drawn, and have such I/Os: |predicted / measured - 1|.
+    reads, writes, rates
+        Errors of the rates of configurations that were not drawn, and have such I/Os, and of all of them: |predicted /
+        measured - 1|.
     inside
         Share of these configurations in their 90 % range; None if there are no ranges.
     seconds
@@ -64,18 +71,20 @@ class Outcome(NamedTuple):
     model: str
     reads: tuple[float, ...]
     writes: tuple[float, ...]
+    rates: tuple[float, ...]
     inside: float | None
     seconds: float
 
 
 class Line(NamedTuple):
-    """All draws of a number of configurations by one method; errors in percent."""
+    """All draws of a number of configurations by one method, of one box or all boxes of a study; errors in percent."""
 
     box: str
     method: str
     known: int
     reads: tuple[float, float]
     writes: tuple[float, float]
+    rates: tuple[float, float]
     inside: float | None
     seconds: float
 
@@ -85,23 +94,31 @@ def boxes() -> dict[str, dict[str, str]]:
     return dict(yaml.safe_load((BOXES / "boxes.yaml").read_text(encoding="utf-8")))
 
 
-def load_box(name: str) -> list[Measured]:
-    """All that was measured of a box."""
-    return measurements([BOXES / f"{name}.csv"])[0]
+@cache
+def load_boxes() -> dict[str, tuple[Measured, ...]]:
+    """All that was measured of each box; of those of a study, the name begins with it."""
+    return {name: tuple(measurements([BOXES / f"{name}.csv"])[0]) for name in boxes()} | study_boxes()
 
 
 def all_draws() -> list[Draw]:
     """Every draw of the benchmark, quick ones first."""
     return [
-        Draw(box, method, known, seed) for box in boxes() for known in KNOWN for method in METHODS for seed in SEEDS
+        Draw(box, method, known, seed)
+        for box, measured in load_boxes().items()
+        for known in KNOWN
+        if known + _LEAST_LEFT <= len(measured)
+        for method in METHODS
+        for seed in SEEDS
     ]
 
 
+@cache
 def digest() -> str:
     """Of all that a result depends on, but libraries."""
-    files = [*sorted((ROOT / "calibration" / "learning").glob("*.py")), *sorted(BOXES.glob("*.csv"))]
-    files += [Path(__file__).parent / "methods.py"]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
+    files = [ROOT / "calibration" / "learning" / f"{name}.py" for name in _MODULES]
+    files.append(Path(__file__).parent / "methods.py")
+    parts = [*(path.read_bytes() for path in files), repr(load_boxes()).encode()]
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:12]
 
 
 def tried(draw: Draw, measured: Sequence[Measured]) -> Outcome:
@@ -117,21 +134,21 @@ def tried(draw: Draw, measured: Sequence[Measured]) -> Outcome:
     inside = None if found.ranges is None else float(np.mean((found.ranges[0] <= rates) & (rates <= found.ranges[1])))
     # The rate of reads is the share of reads of all, measured as predicted.
     reads, writes = (tuple(errors[part].round(5).tolist()) for part in (shares > 0, shares < 1))
-    return Outcome(draw, digest(), reads, writes, inside, round(seconds, 2))
+    return Outcome(draw, digest(), reads, writes, tuple(errors.round(5).tolist()), inside, round(seconds, 2))
 
 
 def outcomes(store: Path, draws: Sequence[Draw], tell: Callable[[str], None]) -> Iterator[Outcome]:
     """Try draws one by one; those that `store` has of the same code are taken from there."""
     known = {each.draw: each for each in _stored(store)}
     write_whole(store, "".join(json.dumps(each) + "\n" for each in known.values()))
-    data = {name: load_box(name) for name in boxes()}
+    data = load_boxes()
     for number, draw in enumerate(draws, start=1):
         found = known.get(draw)
         if found is None:
             found = tried(draw, data[draw.box])
             with store.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(found) + "\n")
-            error = 100 * float(np.median(found.reads))
+            error = 100 * float(np.median(found.rates))
             tell(
                 f"{number} of {len(draws)}: {draw.box}, {draw.method}, {draw.known} of draw {draw.seed}: {error:.1f} %"
             )
@@ -144,23 +161,26 @@ def _stored(store: Path) -> Iterator[Outcome]:
     model = digest()
     for line in store.read_text(encoding="utf-8").splitlines(keepends=True) if store.exists() else ():
         if line.endswith("]\n"):
-            draw, made, reads, writes, inside, seconds = json.loads(line)
+            draw, made, *errors, inside, seconds = json.loads(line)
             if made == model:
-                yield Outcome(Draw(*draw), made, tuple(reads), tuple(writes), inside, seconds)
+                yield Outcome(Draw(*draw), made, *map(tuple, errors), inside, seconds)
 
 
 def summary(found: Sequence[Outcome]) -> list[Line]:
-    """Median and 90th percentile over all configurations of all draws, by number and method."""
+    """Median and 90th percentile over all configurations of all draws, by box or study, number and method."""
+    groups: dict[tuple[str, str, int], list[Outcome]] = {}
+    for each in found:
+        groups.setdefault((each.draw.box.partition("/")[0], each.draw.method, each.draw.known), []).append(each)
     lines = []
-    for box, method, known in dict.fromkeys((each.draw.box, each.draw.method, each.draw.known) for each in found):
-        chosen = [each for each in found if each.draw[:3] == (box, method, known)]
-        reads, writes = (
-            _errors([error for each in chosen for error in getattr(each, way)]) for way in ("reads", "writes")
+    for name, chosen in groups.items():
+        errors = (
+            _errors([error for each in chosen for error in getattr(each, way)]) for way in ("reads", "writes", "rates")
         )
         inside = [each.inside for each in chosen if each.inside is not None]
         lines.append(
             Line(
-                *(box, method, known, reads, writes),
+                *name,
+                *errors,
                 round(100 * float(np.mean(inside))) if inside else None,
                 round(float(np.mean([each.seconds for each in chosen])), 1),
             )
@@ -182,6 +202,6 @@ def keep(lines: Sequence[Line]) -> None:
 def kept() -> list[Line]:
     """What the manual shows."""
     return [
-        Line(**{**line, "reads": tuple(line["reads"]), "writes": tuple(line["writes"])})
+        Line(**{**line, **{name: tuple(line[name]) for name in ("reads", "writes", "rates")}})
         for line in json.loads(KEPT.read_text(encoding="utf-8"))
     ]

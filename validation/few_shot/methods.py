@@ -1,7 +1,7 @@
 """Ways to predict the rates of loads from those of a few others.
 
-The two baselines see the logarithms of block size, jobs, I/Os outstanding in all and in each job, and the share of
-reads, and predict the logarithm of the rate.
+The two baselines see the logarithms of block size, jobs, I/Os outstanding in all and in each job, the share of reads,
+and whether I/Os are in order, and predict the logarithm of the rate.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ METHODS: dict[str, Method] = {
     "boosted trees": by_trees,
 }
 _SDS_OF_90 = 1.645
-_WIDTH = 5
+_WIDTH = 6
 
 
 def _scikit(module: str) -> Any:
@@ -91,5 +91,5 @@ def _fitted(model: Any, measured: Sequence[Measured]) -> Any:
 
 def _features(loads: Sequence[BoxLoad]) -> Array:
     sizes = np.log2([(each.block_size, each.jobs, each.outstanding, each.depth) for each in loads])
-    found = np.column_stack([sizes, [each.read_share for each in loads]])
-    return np.asarray(found / np.array([2.0, 2.0, 2.0, 2.0, 0.5]))
+    shares = [(each.read_share, float(each.sequential)) for each in loads]
+    return np.hstack([sizes / 2.0, np.array(shares) / 0.5])

@@ -1,4 +1,4 @@
-"""Drives and arrays that a study measured over a grid of loads: boxes for the benchmark, of which only rates are seen."""
+"""Drives and arrays that a study measured over a grid of loads, as boxes for the benchmark: their rates alone."""
 
 from __future__ import annotations
 

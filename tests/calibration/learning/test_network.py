@@ -63,3 +63,32 @@ def test_a_station_that_writes_alone_visit_holds_up_no_read() -> None:
     found = [solve(stations, at(1e-4), at(1e-4), at(0.1), at(64)) for stations in (own, shared)]
     assert found[0].read[0] == pytest.approx(1e-4)
     assert found[1].read[0] > 0.05
+
+
+def test_servers_that_share_a_queue_wait_less_and_saturate_alike() -> None:
+    """Protects the knee: below saturation a shared queue is shorter, as Sakasegawa's formula says; the end is one."""
+    stations = [Station(at(1e-4), at(1e-4), at(4))]
+
+    def rate(outstanding: int, sharing: float) -> float:
+        return float(solve(stations, at(0), at(0), at(1), at(outstanding), at(sharing)).rate[0])
+
+    for outstanding in (2, 8, 32):
+        assert rate(outstanding, 1) < rate(outstanding, 4) < min(outstanding / 4e-4, 1e4)
+    assert rate(1, 4) == pytest.approx(rate(1, 1))
+    assert rate(10**6, 4) == pytest.approx(1e4, rel=1e-3)
+    utilization = 7 / 8 * 1e-4 * rate(8, 4)
+    waits = utilization ** (np.sqrt(10) - 1) / (4 * (1 - utilization))
+    assert 8 / rate(8, 4) == pytest.approx(4e-4 * (1 + waits), rel=1e-5)
+
+
+def test_a_buffer_makes_one_write_as_fast_as_many() -> None:
+    """Protects the write buffer: spread over all servers, one write outstanding has their rate. Reads do not gain."""
+    alone, buffered = (Station(at(1e-4), at(1e-4), at(8), each) for each in (None, at(1.0)))
+
+    def rate(station: Station, share: float, outstanding: int) -> float:
+        return float(solve([station], at(0), at(0), at(share), at(outstanding)).rate[0])
+
+    assert rate(buffered, 0, 1) == pytest.approx(1e4)
+    assert rate(alone, 0, 1) == pytest.approx(1e4 / 8)
+    assert rate(buffered, 1, 1) == pytest.approx(rate(alone, 1, 1))
+    assert rate(buffered, 0, 10**6) == pytest.approx(rate(alone, 0, 10**6), rel=1e-3)

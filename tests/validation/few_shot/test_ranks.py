@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from raidsim.validation.few_shot.ranks import learnt, probability, ranks
+from raidsim.validation.few_shot.ranks import kept, learnt, probability, ranks, sentence
 
 
+@pytest.mark.slow
 def test_what_is_learnt_is_as_sure_as_it_says() -> None:
     """Protects the ranges: true parameters rank uniformly among their samples.
 
@@ -20,7 +22,27 @@ def test_what_is_learnt_is_as_sure_as_it_says() -> None:
 
 def test_ranks_that_are_not_uniform_are_noticed() -> None:
     """Protects the measure: uniform ranks pass; shifted, narrow and wide ones do not."""
-    uniform = (np.arange(400) + 0.5) / 400
-    assert probability([uniform]) > 0.9
-    for ranked in (uniform**2, 0.5 + 0.35 * (2 * uniform - 1), np.sin(np.pi / 2 * uniform) ** 2):
-        assert probability([ranked]) < 0.01
+    uniform = np.random.default_rng(0).random((200, 5))
+    assert probability(list(uniform)) > 0.05
+    one = uniform.copy()
+    one[:, 2] **= 2
+    for ranked in (one, uniform**1.2, 0.5 + 0.4 * (2 * uniform - 1), np.sin(np.pi / 2 * uniform) ** 2):
+        assert probability(list(ranked)) < 0.01
+
+
+def test_ranks_that_depend_on_each_other_are_no_fault() -> None:
+    """Protects from a false alarm: of two parameters of which the sum is known, one has the other's rank mirrored."""
+    alike = np.repeat(np.random.default_rng(1).random((200, 1)), 10, axis=1)
+    mirrored = alike.copy()
+    mirrored[:, :3] = 1 - alike[:, :3]
+    for ranked in (alike, mirrored):
+        assert probability(list(ranked)) > 0.05
+
+
+def test_the_kept_record_has_enough_boxes_and_is_uniform() -> None:
+    """Protects the manual's claim: ranks of 200 boxes and more are uniform with p > 0.01."""
+    found = kept()
+    assert found.boxes >= 200
+    assert found.probability > 0.01
+    assert 0.8 <= found.inside <= 0.97
+    assert sentence(found).startswith(f"Of {found.boxes} boxes")
