@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .api.fio import FioResult, fio
     from .api.inspection import Inspection, inspect
     from .api.layout import LayoutMap, layout
-    from .api.learning import LearnedBox, learn
+    from .api.learning import EmulatedScenario, LearnedBox, emulate, learn
     from .api.replay import Replay, replay
     from .api.result import Result
     from .api.run import run
@@ -47,7 +47,7 @@ _WHERE = {
     "api.fio": ("FioResult", "fio"),
     "api.inspection": ("Inspection", "inspect"),
     "api.layout": ("LayoutMap", "layout"),
-    "api.learning": ("LearnedBox", "learn"),
+    "api.learning": ("EmulatedScenario", "LearnedBox", "emulate", "learn"),
     "api.replay": ("Replay", "replay"),
     "api.result": ("Result",),
     "api.run": ("run",),
@@ -66,6 +66,7 @@ __all__ = [
     "Capacity",
     "Comparison",
     "Diagnosis",
+    "EmulatedScenario",
     "FioResult",
     "InputError",
     "Inspection",
@@ -90,6 +91,7 @@ __all__ = [
     "compare",
     "diagnose",
     "drives",
+    "emulate",
     "fio",
     "inspect",
     "layout",

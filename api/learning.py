@@ -1,4 +1,4 @@
-"""A box of which a few measurements are all that is known: what it does with other loads."""
+"""Other loads in no time: of a box, from a few measurements of it, and of a scenario, from a few simulations."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from ..calibration.learning.box import BLACK_BOX
 from ..calibration.learning.described import DescribedMachine
+from ..calibration.learning.load_emulator import Emulated, LoadEmulator
 from ..calibration.learning.loads import BoxLoad, Measured
 from ..calibration.learning.model import Model
 from ..calibration.learning.next_job import CANDIDATES, FEW_CANDIDATES, NextJobs, next_jobs
@@ -32,8 +33,10 @@ from .support.progress import progress_bar, progress_text
 from .support.unfinished import evaluating
 from .tables.learn import learned_answer
 
-__all__ = ["BoxLoad", "LearnedBox", "learn"]
+__all__ = ["BoxLoad", "EmulatedScenario", "LearnedBox", "emulate", "learn"]
 MOST_NEXT = 20
+_FIRST = 64
+"""Simulations of an emulator at first."""
 USUAL_LOADS = (
     *(BoxLoad(4096, 1, 1, share) for share in (1.0, 0.0)),
     *(BoxLoad(4096, 4, 32, share) for share in (1.0, 0.7, 0.0)),
@@ -266,12 +269,101 @@ def learn(
         return LearnedBox(measured, learn_box(measured, model=model, seed=seed), notes)
 
 
+class EmulatedScenario:
+    """A scenario whose rate is known in milliseconds as its load varies.
+
+    Attributes
+    ----------
+    simulations
+        How many were run.
+    error
+        Largest error of the rate of any load, as a share (one standard deviation).
+    """
+
+    def __init__(self, emulator: LoadEmulator) -> None:
+        self._emulator = emulator
+        self.simulations = emulator.simulated_loads
+        self.error = emulator.error
+
+    def rate(self, **load: float) -> Emulated:
+        """I/Os a second of a load.
+
+        Parameters
+        ----------
+        **load
+            A value of each field that varies: block size in bytes, share of reads as a fraction.
+
+        Returns
+        -------
+        Emulated
+            ``value``, and its ``error`` as a share (one standard deviation).
+
+        Raises
+        ------
+        InputError
+            If a field is missing, does not vary, or is out of its range.
+        """
+        return self._emulator.rate(**load)
+
+    def simulated(self, **load: float) -> float:
+        """I/Os a second of a load by simulation, to verify what :meth:`rate` says."""
+        return self._emulator.simulated(Evaluator(0), **load).served_iops
+
+    def __repr__(self) -> str:
+        return f"EmulatedScenario({self.simulations} simulations, error {100 * self.error:.1f} %)"
+
+
+def emulate(
+    scenario: Source,
+    ranges: Mapping[str, tuple[float, float]],
+    *,
+    within: float = 0.03,
+    most: int = 192,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: bool = True,
+) -> EmulatedScenario:
+    """Simulate a scenario under some loads, to know its rate under all others in milliseconds.
+
+    Parameters
+    ----------
+    scenario
+        A :class:`Scenario` with a load, a name of the library or a scenario file. Its load says how long each
+        simulation lasts, which should be long enough for a steady rate.
+    ranges
+        Least and most of each field that varies: ``depth``, ``jobs``, ``read_share`` (0 to 1), ``block_size`` (bytes).
+    within
+        Simulate more loads until the rate of each is known to this share (one standard deviation).
+    most
+        Simulations at most.
+    seed
+        Of the loads that are simulated.
+    workers
+        Processes that simulate; 0 is this one. Default: one per core. They make no difference to the results.
+    progress
+        If true, show progress after a second.
+
+    Returns
+    -------
+    EmulatedScenario
+        Asked with `EmulatedScenario.rate`, and verified with `EmulatedScenario.simulated`.
+
+    Raises
+    ------
+    InputError
+        If the scenario has no load, a field cannot vary, or scikit-learn is not installed.
+    """
+    spec, first = scenario_of(scenario).spec, min(_FIRST, most)
+    with _simulating(spec, seed, workers, progress, "emulate") as (evaluator, follow):
+        return EmulatedScenario(LoadEmulator(spec, ranges, evaluator, follow, first, within, most, seed))
+
+
 @contextmanager
 def _simulating(
-    spec: ScenarioSpec, seed: int, workers: int | None, progress: bool
+    spec: ScenarioSpec, seed: int, workers: int | None, progress: bool, command: str = "learn"
 ) -> Iterator[tuple[Evaluator, Progress]]:
     with (
-        evaluating(workers, "learn", spec.model_dump_json(), seed) as evaluator,
+        evaluating(workers, command, spec.model_dump_json(), seed) as evaluator,
         progress_bar("simulating", shown=progress) as follow,
     ):
         yield evaluator, follow

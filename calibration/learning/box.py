@@ -45,6 +45,7 @@ class BlackBox:
     """A box of which nothing is known; see :class:`.model.Model`."""
 
     parameters = PARAMETERS
+    error = (0.1, 0.5)  # assumed: boxes are 10 % off such a network
     own_error = 0.0
 
     def means(self, parameters: Array, loads: Columns) -> Means:

@@ -24,6 +24,8 @@ from ...scenarios.sweeps.figure_values import figure_values
 from ..sensitivity.parameters import default_parameters, with_factors
 from ..simulation.evaluator import Evaluator, Progress
 from ..simulation.kept_results import Outcome
+from ..uncertainty.discrepancy import device_of, size_of_errors, with_queue
+from ..uncertainty.model_interval import figure_kind
 from .emulator import Emulator, design
 from .loads import Array, BoxLoad, Columns
 from .model import Parameter
@@ -67,6 +69,8 @@ class DescribedMachine:
     ----------
     parameters
         Factors on the scenario's numbers.
+    error
+        What such machines were off in all studies, besides their parameters.
     own_error
         Of the emulators of `loads`, root mean square of logarithms.
 
@@ -92,6 +96,9 @@ class DescribedMachine:
             long = self._long(loads, evaluator)
             read = frozenset().union(*(each.prices_read for each in long.values()))
             self._uncertain = default_parameters(scenario, read)
+            under = self._under(loads[0])
+            kind = with_queue(figure_kind(under.workload), under)
+            self.error = size_of_errors((device_of(under), kind))
             self.parameters = tuple(Parameter(each.words, 1.0, each.sd, "") for each in self._uncertain)
             self._sds: Array = np.array([each.sd for each in self._uncertain])
             even = np.clip(design(len(self._sds), points, seed), 1e-9, 1 - 1e-9)

@@ -47,14 +47,25 @@ class Emulator:
     def __init__(self, rows: Array, values: Array) -> None:
         self._fitted = _Process(rows, values)
         part = np.arange(len(rows)) % _PARTS
-        missed = [
-            _Process(rows[part != k], values[part != k])(rows[part == k]) - values[part == k] for k in range(_PARTS)
-        ]
-        self.error = float(np.sqrt(np.mean(np.concatenate(missed) ** 2)))
+        missed, spreads = [], []
+        for k in range(_PARTS):
+            others = _Process(rows[part != k], values[part != k])
+            missed.append(others(rows[part == k]) - values[part == k])
+            spreads.append(others.spread(rows[part == k]))
+        off = np.concatenate(missed)
+        self.error = float(np.sqrt(np.mean(off**2)))
+        self._over = float(np.sqrt(np.mean((off / np.maximum(np.concatenate(spreads), _SAME)) ** 2)))
 
     def __call__(self, rows: Array) -> Array:
         """The figure at other inputs (..., inputs)."""
         return self._fitted(rows)
+
+    def spread(self, rows: Array) -> Array:
+        """Standard deviation of the error at other inputs (n, inputs): little near simulations, more in between.
+
+        That of the process, times the ratio by which it was off at simulations that were left out of the fit.
+        """
+        return self._over * self._fitted.spread(rows)
 
 
 class _Process:
@@ -83,6 +94,12 @@ class _Process:
             return np.full(shape, self._middle)
         found = self._process.predict(rows.reshape(-1, rows.shape[-1]))
         return np.asarray(self._middle + self._spread * found).reshape(shape)
+
+    def spread(self, rows: Array) -> Array:
+        """Standard deviation of the figure at inputs (n, inputs)."""
+        if self._spread < _SAME:
+            return np.zeros(len(rows))
+        return np.asarray(self._spread * self._process.predict(rows, return_std=True)[1])
 
 
 def design(inputs: int, points: int, seed: int) -> Array:

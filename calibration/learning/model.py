@@ -39,6 +39,14 @@ class Model(Protocol):
         ...
 
     @property
+    def error(self) -> tuple[float, float]:
+        """How far the model is off besides its parameters, before anything is measured.
+
+        Median of the standard deviation of logarithms, and standard deviation of its own logarithm.
+        """
+        ...
+
+    @property
     def own_error(self) -> float:
         """How far `means` is off what the model really gives: standard deviation of logarithms."""
         ...

@@ -23,9 +23,8 @@ from .loads import Array, BoxLoad, Columns, Measured
 from .model import Model
 
 SPREADS = ("the model's error", "noise")
-_SPREAD_MEDIANS = np.log([0.1, 0.03])
-_SPREAD_SDS = np.array([0.5, 0.5])
-"""Assumed: the model is 10 % off where nothing was measured, and one run of a load 3 % off the mean of many."""
+_NOISE = (0.03, 0.5)
+"""Assumed: one run of a load is 3 % off the mean of many, and standard deviation of that number's logarithm."""
 _FARTHEST = 6.0
 """Standard deviations from the prior's middle that are looked at."""
 _FIRST, _WALKERS = 8000, 400
@@ -256,7 +255,11 @@ def _prior(model: Model) -> tuple[Array, Array]:
     """Means and standard deviations of these logarithms."""
     medians = np.log([each.median for each in model.parameters])
     sds = np.array([each.sd for each in model.parameters])
-    return np.concatenate([medians, _SPREAD_MEDIANS]), np.concatenate([sds, _SPREAD_SDS])
+    sizes = (model.error, _NOISE)
+    return (
+        np.concatenate([medians, np.log([each[0] for each in sizes])]),
+        np.concatenate([sds, [each[1] for each in sizes]]),
+    )
 
 
 def _more(found: Array, most: float) -> float:

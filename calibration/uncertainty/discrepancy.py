@@ -32,7 +32,7 @@ from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ..fit.quantile import NORMAL_QUANTILE
-from .scales import Group, Spreads, half_width
+from .scales import Group, Spreads, half_width, new_scale
 
 # Intervals of a scenario need no study, and every run has intervals.
 if TYPE_CHECKING:
@@ -270,12 +270,31 @@ def learnt(studies: Iterable[StudyErrors], figure_class: FigureClass, spreads: S
     classes = _evidence(known, figure_class)
     if classes is None:
         return None
-    device, kind = figure_class
-    wanted = Group("", device, kind, _family(kind))
-    groups = [group for group in groups_of(known) if group.device in {device, *_DRIVES}]
+    wanted, groups = _wanted_and_known(known, figure_class)
     chosen = load_table().spreads if spreads is None else spreads
     # Rounded, because the last bits of linear algebra depend on the processor.
     return Learnt(round(half_width(groups, chosen, wanted, COVERED), _DECIMALS), classes)
+
+
+def size_of_errors(figure_class: FigureClass) -> tuple[float, float]:
+    """How far the model is off besides its parameters, by all studies, in one that is new.
+
+    Returns
+    -------
+    tuple of float
+        Median of the standard deviation of errors (ln), and standard deviation of its own logarithm.
+    """
+    table = load_table()
+    wanted, groups = _wanted_and_known(table.studies.values(), figure_class)
+    middle, spread = new_scale(groups, table.spreads, wanted)
+    return round(math.exp(middle), _DECIMALS), round(spread, _DECIMALS)
+
+
+def _wanted_and_known(studies: Iterable[StudyErrors], figure_class: FigureClass) -> tuple[Group, list[Group]]:
+    """The class in a new study, and all groups on its kind of device, or on drives."""
+    device, kind = figure_class
+    groups = [group for group in groups_of(studies) if group.device in {device, *_DRIVES}]
+    return Group("", device, kind, _family(kind)), groups
 
 
 def groups_of(studies: Iterable[StudyErrors]) -> list[Group]:

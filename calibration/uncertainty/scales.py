@@ -84,8 +84,8 @@ class Group:
         return 1 / (2 * self.independent)
 
 
-def half_width(groups: Sequence[Group], spreads: Spreads, wanted: Group, covered: float) -> float:
-    """Half of the interval (ln) that holds a share `covered` of the errors of a group in a study that is new."""
+def new_scale(groups: Sequence[Group], spreads: Spreads, wanted: Group) -> tuple[float, float]:
+    """Mean and standard deviation of ln(scale) of a group in a study that is new."""
     between = covariance(groups, groups, spreads) + np.diag([each.variance for each in groups])
     inverse = np.linalg.inv(between)
     ones = np.ones(len(groups))
@@ -96,7 +96,12 @@ def half_width(groups: Sequence[Group], spreads: Spreads, wanted: Group, covered
     expected = mean + float(near @ inverse @ (scales - mean))
     own = float(np.sum(spreads.array() ** 2))
     variance = own - float(near @ inverse @ near) + float(1 - near @ inverse @ ones) ** 2 / certain
-    return _holding(expected, math.sqrt(max(variance, 0.0)), covered)
+    return expected, math.sqrt(max(variance, 0.0))
+
+
+def half_width(groups: Sequence[Group], spreads: Spreads, wanted: Group, covered: float) -> float:
+    """Half of the interval (ln) that holds a share `covered` of the errors of a group in a study that is new."""
+    return _holding(*new_scale(groups, spreads, wanted), covered)
 
 
 def covariance(rows: Sequence[Group], columns: Sequence[Group], spreads: Spreads) -> Array:

@@ -12,6 +12,7 @@ from raidsim import (
     Capacity,
     Comparison,
     Diagnosis,
+    EmulatedScenario,
     FioResult,
     InputError,
     Inspection,
@@ -68,6 +69,8 @@ def all_of_it() -> str:
     causes: tuple[str, ...] = wrong.causes
     box: LearnedBox = raidsim.learn("box.csv", seed=1)
     rates = [each.rate for each in box.predict("block_size=4KiB,read_share=70%")]
+    slider: EmulatedScenario = raidsim.emulate(base, {"depth": (1, 64)}, within=0.05)
+    rates += [slider.rate(depth=8).value, slider.simulated(depth=8)]
     try:
         text: str = raidsim.run(seen.scenario).to_json()
     except InputError as error:
