@@ -161,9 +161,9 @@ def _stored(store: Path) -> Iterator[Outcome]:
     model = digest()
     for line in store.read_text(encoding="utf-8").splitlines(keepends=True) if store.exists() else ():
         if line.endswith("]\n"):
-            draw, made, *errors, inside, seconds = json.loads(line)
+            draw, made, reads, writes, rates, inside, seconds = json.loads(line)
             if made == model:
-                yield Outcome(Draw(*draw), made, *map(tuple, errors), inside, seconds)
+                yield Outcome(Draw(*draw), made, tuple(reads), tuple(writes), tuple(rates), inside, seconds)
 
 
 def summary(found: Sequence[Outcome]) -> list[Line]:
@@ -173,14 +173,14 @@ def summary(found: Sequence[Outcome]) -> list[Line]:
         groups.setdefault((each.draw.box.partition("/")[0], each.draw.method, each.draw.known), []).append(each)
     lines = []
     for name, chosen in groups.items():
-        errors = (
+        reads, writes, rates = (
             _errors([error for each in chosen for error in getattr(each, way)]) for way in ("reads", "writes", "rates")
         )
         inside = [each.inside for each in chosen if each.inside is not None]
         lines.append(
             Line(
                 *name,
-                *errors,
+                *(reads, writes, rates),
                 round(100 * float(np.mean(inside))) if inside else None,
                 round(float(np.mean([each.seconds for each in chosen])), 1),
             )
