@@ -32,6 +32,7 @@ from raidsim.calibration.uncertainty.discrepancy import (
     learnt,
     load_table,
     model_half_width,
+    size_of_errors,
     study_errors,
 )
 from raidsim.calibration.uncertainty.intervals import Intervals, left_out_errors, noise_sd
@@ -343,3 +344,14 @@ def test_a_table_that_lacks_a_study_is_refused() -> None:
 def test_the_table_that_comes_with_raidsim_is_whole() -> None:
     """Protects intervals from a study that was added or predicted anew without learning from it."""
     assert learn_discrepancy.lacking(load_table()) == []
+
+
+@pytest.mark.parametrize("device", ["disk", "flash"])
+def test_the_size_of_errors_in_a_new_study_has_its_interval(device: Device) -> None:
+    """Protects the prior of learnt machines: its median and spread give the half-width that intervals have."""
+    median, spread = size_of_errors((device, "queued random"))
+    known = learnt(load_table().studies.values(), (device, "queued random"))
+    assert known is not None
+    normal = np.random.default_rng(0).standard_normal((2, 200_000))
+    errors = np.abs(normal[0]) * median * np.exp(spread * normal[1])
+    assert np.quantile(errors, 0.9) == pytest.approx(known.half_width, rel=0.03)
