@@ -31,7 +31,38 @@ SCHEMA_VERSION = 1
 """Version of what `to_dict` and `to_json` give. It rises when a key goes away or changes its meaning."""
 
 
-class Value(ABC):
+_MEANT = {
+    "bandwidth": "throughput",
+    "limit": "bottleneck",
+    "mean": "latency.mean",
+    "p50": "latency.p50",
+    "p99": "latency.p99",
+    "price": "cost",
+    "rate": "throughput",
+    "watts": "power",
+}
+"""Other words for attributes of answers."""
+
+
+class Proposing:
+    """Something that proposes the right attribute if it is asked for one that it does not have."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # mypy would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or hasattr(type(self), name):
+                return object.__getattribute__(self, name)
+            known = [each for each in dir(self) if not each.startswith("_")]
+            meant = {word: said for word, said in _MEANT.items() if said.partition(".")[0] in known}
+            close = [name] if name in meant else get_close_matches(name, [*known, *meant], n=1)
+            hint = f"did you mean {meant.get(close[0], close[0])}?" if close else f"it has {', '.join(known)}"
+            # Without the object, Python adds no proposal of its own.
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}; {hint}", name=name)
+
+
+class Value(Proposing, ABC):
     """An answer of raidsim.
 
     ``repr`` is one line, a notebook shows a table, `to_dict` and `to_json` give everything, and `to_frame` a pandas

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from ..model.core.errors import InputError
 from ..model.files.quantities import parse_fraction
 from ..scenarios.comparison import side_by_side
-from ..scenarios.comparison.alternatives import SCENARIO, Design, designs_of, on_common_span
+from ..scenarios.comparison.alternatives import SCENARIO, Design, designs_of, differences, on_common_span
 from ..scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Measured, Settings, runs_planned
-from ..scenarios.documents.document import Document, parse_alternatives
+from ..scenarios.documents.document import parse_alternatives
 from ..scenarios.questions.load_curve import FEWEST_POINTS, POINTS
 from ..scenarios.workers.task_pool import TaskPool
 from .answer.numbers import megabytes, milliseconds, number
 from .answer.tree import Answer
 from .base import Drawn, chosen, drawn, processes, within
 from .curve import MOST_POINTS, LoadCurve
-from .figures import Interval, interval_of
+from .figures import Interval, NamedLatencies, interval_of
 from .result import ESTIMATES
-from .scenario import Scenario, Source, paths, scenario_of
+from .scenario import Scenario, Source, changed_by, is_one_value, paths, scenario_of
 from .support.compare_document import comparison_document
 from .support.progress import progress_share
 from .tables.compare import comparison_answer
@@ -47,11 +47,9 @@ __all__ = [
 
 
 LEAST_SHARE = 0.0005
-_MOST_VALUES = 4
-"""Differences that a scenario of a list is called by."""
 
 
-class Alternative:
+class Alternative(NamedLatencies):
     """One of the scenarios that are compared: its figures are means of several runs.
 
     Attributes
@@ -99,6 +97,16 @@ class Alternative:
         return self.measured.bottleneck
 
     @property
+    def power(self) -> float | None:
+        """Power (W) of the drives at this load; None if it is not known for one of them."""
+        return None if self.measured.power is None else self.measured.power.watts
+
+    @property
+    def cost(self) -> float | None:
+        """Price of the drives, the controllers and the machine, in the unit of the prices; None if one is missing."""
+        return None if self.measured.facts is None else self.measured.facts.cost
+
+    @property
     def usable_bytes(self) -> int | None:
         """Capacity for data; None if it cannot be run."""
         return None if self.measured.facts is None else self.measured.facts.usable_bytes
@@ -131,6 +139,9 @@ class Alternative:
         key = ESTIMATES[chosen(name, list(ESTIMATES), "difference")]
         estimate = self.measured.against.get(key)
         return interval_of(math.nan if estimate is None else estimate.mean, estimate)
+
+    def _latency(self, op: str, name: str) -> float:
+        return self.interval(f"{op}.{name}").value
 
     def __repr__(self) -> str:
         if self.refused is not None:
@@ -255,7 +266,7 @@ class Comparison(Drawn):
 
 
 def compare(
-    scenarios: Source | Sequence[Source],
+    scenarios: Source | Sequence[Source] | Mapping[str, Source],
     *,
     baseline: int | None = None,
     replications: int = REPLICATIONS,
@@ -265,15 +276,15 @@ def compare(
     points: int = POINTS,
     workers: int | None = None,
     progress: bool = True,
-    **vary: Sequence[Any],
+    **vary: Any,
 ) -> Comparison:
     """Compare scenarios side by side under the same requests.
 
     Parameters
     ----------
     scenarios
-        Several scenarios, or one of which the keywords give the alternatives. Each is a :class:`Scenario`, a name of
-        the library or a file.
+        Several scenarios, a mapping of names to scenarios, or one scenario of which the keywords give the alternatives.
+        Each is a :class:`Scenario`, a name of the library or a file.
     baseline
         Number of the alternative, from 1, that the others are compared with; default: the first that is possible.
     replications
@@ -292,7 +303,8 @@ def compare(
         If true, show progress after a second.
     vary
         Alternatives by short name or path (two underscores for a dot): ``layout=["raid5", "raid10"]``,
-        ``disks=[4, 8]``. All combinations are compared.
+        ``disks=[4, 8]``. All combinations are compared. A value that is no list changes all alternatives:
+        ``span="100GB"``.
 
     Raises
     ------
@@ -314,17 +326,21 @@ def compare(
         rebuild=rebuild,
         curve_points=within("points", points, FEWEST_POINTS, MOST_POINTS) if curve else 0,
     )
+    fixed = {path: value for path, value in vary.items() if is_one_value(value)}
+    varied = {path: value for path, value in vary.items() if path not in fixed}
     if isinstance(scenarios, Scenario | str | os.PathLike):
-        if not vary and not curve:
+        base = changed_by(scenario_of(scenarios), fixed, compare, varied)
+        if not varied and not curve:
             raise InputError("compare", "one scenario", "expected: several, or what differs: layout=['raid5', 'raid6']")
-        base = scenario_of(scenarios)
-        return compare_varied(base, list(paths(vary).items()), settings, workers, progress)
-    if vary:
-        raise InputError("compare", f"several scenarios and {', '.join(vary)}", "expected: one of the two")
-    several = [scenario_of(each) for each in scenarios]
+        return compare_varied(base, list(paths(varied).items()), settings, workers, progress)
+    listed = scenarios.values() if isinstance(scenarios, Mapping) else scenarios
+    several = [changed_by(scenario_of(each), fixed, compare, varied) for each in listed]
+    if varied:
+        raise InputError("compare", f"several scenarios and {', '.join(varied)}", "expected: one of the two")
     if not several:
         raise InputError("compare", "no scenario", "expected: one or more")
-    return _compared(several[0].name, _designs(several), settings, workers, progress)
+    names = list(scenarios) if isinstance(scenarios, Mapping) else None
+    return _compared(several[0].name, _designs(several, names), settings, workers, progress)
 
 
 def share(precision: float | str) -> float:
@@ -357,13 +373,13 @@ def _compared(
     return Comparison(title, found, settings, span)
 
 
-def _designs(scenarios: Sequence[Scenario]) -> list[Design]:
-    """Scenarios of a list, each called by its name, or by what differs if several have the same."""
-    names = [each.name for each in scenarios]
+def _designs(scenarios: Sequence[Scenario], given: Sequence[str] | None) -> list[Design]:
+    """Scenarios, each called by the given name, by its own, or by what differs if several have the same."""
+    names = [each.name for each in scenarios] if given is None else given
     if len(set(names)) == len(names):
         values: list[dict[str, Any]] = [{SCENARIO: name} for name in names]
     else:
-        values = _differences([each.document for each in scenarios])
+        values = differences([each.document for each in scenarios])
     return [_design(each, place, of) for place, (each, of) in enumerate(zip(scenarios, values, strict=True), start=1)]
 
 
@@ -372,21 +388,3 @@ def _design(scenario: Scenario, place: int, values: dict[str, Any]) -> Design:
         return Design(place, values, scenario.spec)
     except InputError as error:
         return Design(place, values, None, str(error))
-
-
-def _differences(documents: Sequence[Document]) -> list[dict[str, Any]]:
-    """What differs between documents, by path; numbers where that is too much, or nothing."""
-    flat = [dict(_leaves(each.data, ())) for each in documents]
-    known = list(dict.fromkeys(path for each in flat for path in each))
-    different = [path for path in known if len({repr(each.get(path)) for each in flat}) > 1]
-    if not 0 < len(different) <= _MOST_VALUES:
-        return [{SCENARIO: f"{each.title} {place}"} for place, each in enumerate(documents, start=1)]
-    return [{path: each.get(path) for path in different} for each in flat]
-
-
-def _leaves(data: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    if isinstance(data, Mapping):
-        for key, inner in data.items():
-            yield from _leaves(inner, (*path, str(key)))
-    else:
-        yield ".".join(path), data

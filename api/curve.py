@@ -11,7 +11,7 @@ from ..scenarios.workers.task_pool import TaskPool
 from .answer.numbers import milliseconds, number
 from .answer.tree import Answer
 from .base import Drawn, processes, within
-from .scenario import Source, scenario_of
+from .scenario import Source, changed_by, scenario_of
 from .support.compare_document import curve_document
 from .support.progress import progress_share
 from .tables.curve import curve_answer
@@ -89,7 +89,7 @@ class LoadCurve(Drawn):
 
 
 def load_curve(
-    scenario: Source, *, points: int = POINTS, workers: int | None = None, progress: bool = True
+    scenario: Source, *, points: int = POINTS, workers: int | None = None, progress: bool = True, **changes: Any
 ) -> LoadCurve:
     """Measure latency against offered load.
 
@@ -104,13 +104,15 @@ def load_curve(
         Processes; 0 is this one. Default: one per core. They make no difference to the results.
     progress
         If true, show progress after a second.
+    changes
+        Other values in the scenario, as for :func:`run`: ``span="100GB"``.
 
     Raises
     ------
     InputError
         If the scenario has another kind of load.
     """
-    chosen = scenario_of(scenario)
+    chosen = changed_by(scenario_of(scenario), changes, load_curve)
     within("points", points, FEWEST_POINTS, MOST_POINTS)
     with TaskPool(processes(workers)) as pool, progress_share("measuring the load curve", progress) as follow:
         follow(lambda: pool.done / runs_needed(points))

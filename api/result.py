@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..calibration.uncertainty.controller_spread import controller_spread
 from ..calibration.uncertainty.model_interval import RunIntervals, run_intervals
-from ..model.statistics.usage import Usage
 from ..scenarios.description.scenario import ScenarioSpec
 from ..scenarios.machine.observer import UNOBSERVED, Observer
 from ..scenarios.questions.rebuild_comparison import RebuildComparison
@@ -22,7 +21,7 @@ from ..scenarios.timeline.length import DEFAULT_IOS, DRAWN_IOS, MOST_DRAWN_IOS
 from .answer.numbers import megabytes, milliseconds, number
 from .answer.tree import Answer, Words
 from .base import Drawn, chosen, drawn, frame
-from .figures import ENDLESS, NOTHING, Direction, Interval, Latency, interval_of, latency_of, latency_of_all
+from .figures import Direction, Interval, RunFigures, interval_of
 from .scenario import Scenario
 from .support.progress import progress_share
 from .support.run_document import document, load_rows, part_rows
@@ -55,7 +54,7 @@ Picture = Literal["summary", "timeline"]
 """Pictures of a run."""
 
 
-class Result(Drawn):
+class Result(RunFigures, Drawn):
     """What one run gave.
 
     Attributes
@@ -94,73 +93,6 @@ class Result(Drawn):
     def name(self) -> str:
         """What the scenario is called."""
         return self.scenario.name
-
-    @property
-    def iops(self) -> float:
-        """I/Os per second, reads and writes together."""
-        return math.fsum(self.prediction.iops.values())
-
-    @property
-    def throughput(self) -> float:
-        """Bytes per second, reads and writes together."""
-        return self.prediction.rate
-
-    @property
-    def reads(self) -> Direction:
-        """The reads."""
-        return self.direction("read")
-
-    @property
-    def writes(self) -> Direction:
-        """The writes."""
-        return self.direction("write")
-
-    def direction(self, op: str) -> Direction:
-        """The I/Os of one kind: "read", "write" or "discard"."""
-        figures = self.prediction.latencies.get(op)
-        latency = NOTHING if figures is None or not figures["n"] else latency_of(figures)
-        return Direction(self.prediction.iops.get(op, 0.0), ENDLESS if self.saturated else latency)
-
-    @property
-    def latency(self) -> Latency:
-        """Latencies (s) of all I/Os; infinite if the load saturates the machine."""
-        found = self.prediction
-        return ENDLESS if self.saturated else latency_of_all(found.latencies, found.latency_bins)
-
-    @property
-    def saturated(self) -> bool:
-        """Whether more I/Os are sent than the machine serves, so that the queue grows without end."""
-        return self.prediction.saturated
-
-    @property
-    def offered_iops(self) -> float | None:
-        """I/Os per second that an open load sends; None if the load keeps a number outstanding instead."""
-        return self.prediction.offered_iops
-
-    @property
-    def lost_iops(self) -> float | None:
-        """I/Os per second that an open load sends and the machine never serves; None of other loads."""
-        return self.prediction.lost_iops
-
-    @property
-    def bottleneck(self) -> str:
-        """The part that limits, in words."""
-        return self.prediction.bottleneck
-
-    @property
-    def waits(self) -> dict[str, dict[str, float]]:
-        """What the mean latency of "read" and "write" is made of: seconds by cause, the largest first."""
-        return self.prediction.waits
-
-    @property
-    def utilization(self) -> dict[str, float]:
-        """Share of the time (0 to 1) that each part was busy, by its name."""
-        return {usage.name: usage.utilization for usage in self.prediction.usages}
-
-    @property
-    def parts(self) -> tuple[Usage, ...]:
-        """What each part of the machine did."""
-        return self.prediction.usages
 
     def interval(self, name: str = "iops") -> Interval:
         """Return the 90 % interval that comes from the finite length of this simulation.

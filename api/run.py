@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..compiled.loader import in_use
 from ..model.core.errors import InputError
 from ..scenarios.description.any_workload import IdleSpec
@@ -11,7 +13,7 @@ from ..scenarios.questions.rebuild_comparison import compare_rebuild
 from ..scenarios.running.base.sample import Sample, most_scale
 from ..scenarios.running.simulate import simulate
 from .result import Result
-from .scenario import Scenario, Source, scenario_of
+from .scenario import Scenario, Source, changed_by, scenario_of
 from .support.progress import progress_share
 
 __all__ = ["UNOBSERVED", "run", "run_scenario", "watching"]
@@ -24,6 +26,7 @@ def run(
     precision: float | str | None = None,
     scale: int | None = None,
     progress: bool = True,
+    **changes: Any,
 ) -> Result:
     """Simulate a scenario.
 
@@ -40,6 +43,8 @@ def run(
         Of programs: run them at one N-th of their size; 1 is the whole program. Default: a size that takes seconds.
     progress
         If true, show progress after a second: a bar in a terminal or a notebook, a line every ten seconds otherwise.
+    changes
+        Other values in the scenario, as :meth:`Scenario.with_` takes them: ``depth=32``, ``span="100GB"``.
 
     Returns
     -------
@@ -58,9 +63,8 @@ def run(
     >>> result.iops > 500, result.latency.p99 > result.latency.mean
     (True, True)
     """
-    changes = {name: value for name, value in (("seed", seed), ("precision", precision)) if value is not None}
-    chosen = scenario_of(scenario)
-    return run_scenario(chosen.with_(changes) if changes else chosen, scale, progress=progress)
+    changes |= {name: value for name, value in (("seed", seed), ("precision", precision)) if value is not None}
+    return run_scenario(changed_by(scenario_of(scenario), changes, run), scale, progress=progress)
 
 
 def watching(ios: int) -> Observer:

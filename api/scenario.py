@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from html import escape
+from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -13,6 +15,7 @@ from ..model.files.description_errors import located
 from ..scenarios.description.scenario import ScenarioSpec
 from ..scenarios.designs.array_words import array_words
 from ..scenarios.designs.pool_words import pool_words
+from ..scenarios.documents.changes.aliases import ALIASES
 from ..scenarios.documents.document import Document, document_file, document_from, read_document
 from ..scenarios.documents.extends import parse_layer, read_text
 from ..scenarios.documents.library import PREFIX, library_names, library_summary
@@ -25,9 +28,11 @@ __all__ = [
     "SEPARATOR",
     "Scenario",
     "Source",
+    "changed_by",
     "changed_text",
     "document_file",
     "document_schema",
+    "is_one_value",
     "library_names",
     "library_summary",
     "parse_layer",
@@ -232,6 +237,40 @@ Source = Scenario | str | PathLike[str]
 def scenario_of(source: Source) -> Scenario:
     """The scenario that is meant."""
     return source if isinstance(source, Scenario) else Scenario.load(source)
+
+
+def changed_by(
+    scenario: Scenario, keywords: Mapping[str, Any], function: Callable[..., Any], also: Iterable[str] = ()
+) -> Scenario:
+    """The scenario with the values that a function was given by keyword.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    keywords
+        As :meth:`Scenario.with_` takes them.
+    function
+        Whose keyword-only parameters are proposed for a name that is close to one of them and means nothing.
+    also
+        More keywords that the function was given.
+
+    Raises
+    ------
+    InputError
+        If a keyword means nothing.
+    """
+    own = [name for name, each in signature(function).parameters.items() if each.kind is Parameter.KEYWORD_ONLY]
+    for name in (*keywords, *also):
+        close = get_close_matches(name, own, n=1, cutoff=0.75)
+        if close and name not in ALIASES and name.split(SEPARATOR)[0] not in ScenarioSpec.model_fields:
+            raise InputError(function.__name__, f"found {name}", f"did you mean {close[0]}?")
+    return scenario.with_(**keywords) if keywords else scenario
+
+
+def is_one_value(value: Any) -> bool:
+    """Whether a keyword's value is one value of a scenario, and no list of alternatives."""
+    return value is None or isinstance(value, (str, int, float, Mapping, PathLike))
 
 
 def paths(keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -18,6 +18,8 @@ from ..description.workloads import LoadSpec
 from ..documents.document import Document
 
 MOST_DESIGNS = 64
+_MOST_VALUES = 4
+"""Differences that a scenario of a list is called by."""
 _SPAN_UNIT = 1 << 20
 
 
@@ -101,6 +103,24 @@ def _design(document: Document, number: int, values: dict[str, Any]) -> Design:
         return Design(number, values, document.changed(values, "--vary").spec())
     except InputError as refusal:
         return Design(number, values, None, str(refusal))
+
+
+def differences(documents: Sequence[Document]) -> list[dict[str, Any]]:
+    """What differs between documents, by path; numbers where that is too much, or nothing."""
+    flat = [dict(_leaves(each.data, ())) for each in documents]
+    known = list(dict.fromkeys(path for each in flat for path in each))
+    different = [path for path in known if len({repr(each.get(path)) for each in flat}) > 1]
+    if not 0 < len(different) <= _MOST_VALUES:
+        return [{SCENARIO: f"{each.title} {place}"} for place, each in enumerate(documents, start=1)]
+    return [{path: each.get(path) for path in different} for each in flat]
+
+
+def _leaves(data: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    if isinstance(data, Mapping):
+        for key, inner in data.items():
+            yield from _leaves(inner, (*path, str(key)))
+    else:
+        yield ".".join(path), data
 
 
 def on_common_span(designs: Sequence[Design]) -> tuple[list[Design], int | None]:

@@ -35,6 +35,25 @@ def test_a_list_and_keywords_compare_the_same() -> None:
     assert "most IOPS: raid10" in repr(varied)
 
 
+def test_a_mapping_names_the_designs() -> None:
+    """Protects names of a user's own: a mapping gives the numbers of a list, and one value changes all designs."""
+    quick: dict[str, Any] = {"replications": 1, "rebuild": False, "workers": 0, "progress": False}
+    two = {"fast": small(layout="raid10", machine__drives__price=50), "wide": small()}
+    found = raidsim.compare(two, span="1GB", depth=4, **quick)
+    listed = raidsim.compare([each.with_(span="1GB", depth=4) for each in two.values()], **quick)
+    assert [each.name for each in found] == ["fast", "wide"]
+    assert [each.iops for each in found] == [each.iops for each in listed]
+    assert found.span is None
+    assert found["fast"].read_p99 == found[0].interval("read.p99").value > found["fast"].read_mean > 0
+    assert found["wide"].write_mean > found["fast"].write_mean
+    assert (found["fast"].cost, found["wide"].cost) == (200, None)
+    power = found["fast"].power
+    assert power is not None
+    assert power > 0
+    with pytest.raises(AttributeError, match="did you mean write_p99"):
+        getattr(found[0], "write_p98")  # noqa: B009
+
+
 def test_what_cannot_be_compared_is_refused() -> None:
     """Protects a comparison from one that is none: an alternative that cannot be is among the rows, with the reason."""
     quick: dict[str, Any] = {"replications": 1, "rebuild": False, "workers": 0, "progress": False}
@@ -43,9 +62,11 @@ def test_what_cannot_be_compared_is_refused() -> None:
     assert "raid6 needs at least 4" in repr(found["raid6"])
     assert math.isnan(found["raid6"].iops)
     assert found.best().name == "raid5"
-    for scenarios, words in ((small(), "what differs"), ([], "no scenario")):
+    for scenarios, words in ((small(), "what differs"), ([], "no scenario"), ({}, "no scenario")):
         with pytest.raises(raidsim.InputError, match=words):
             raidsim.compare(scenarios, **quick)
+    with pytest.raises(raidsim.InputError, match=r"compare: found replicatons; did you mean replications\?"):
+        raidsim.compare(small(), replicatons=2)
     with pytest.raises(raidsim.InputError, match="several scenarios and disks"):
         raidsim.compare([small()], disks=[4, 5], **quick)
     with pytest.raises(raidsim.InputError, match="did you mean 'raid5'"):

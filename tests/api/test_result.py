@@ -93,6 +93,59 @@ def test_intervals_of_real_machines_are_those_of_the_reports(result: raidsim.Res
     assert offered.real_interval("iops").high == math.inf
 
 
+def test_figures_have_the_names_that_people_try(result: raidsim.Result) -> None:
+    """Protects a notebook user's first guesses: each short name gives the figure of the long way."""
+    for op, direction in (("read", result.reads), ("write", result.writes)):
+        for name in ("mean", "p50", "p99"):
+            assert getattr(result, f"{op}_{name}") == getattr(direction.latency, name), (op, name)
+    told = result.to_dict()
+    assert result.power == told["power"]["watts"]
+    assert result.cost is None
+    assert raidsim.run(small(machine__drives__price=50), progress=False).cost == 200
+    assert result.busiest in result.bottleneck
+    assert result.utilization[result.busiest] > 0.5
+    sums = {cause: 0.0 for times in result.waits.values() for cause in times}
+    for op, times in result.waits.items():
+        for cause, seconds in times.items():
+            sums[cause] += seconds * result.prediction.latencies[op]["n"]
+    assert result.cause.startswith(f"{max(sums, key=lambda cause: sums[cause])}, ")
+    flooded = raidsim.run(small(total_iops=5000), progress=False)
+    assert flooded.cause == flooded.bottleneck
+
+
+def test_a_wrong_attribute_proposes_the_right_one(result: raidsim.Result) -> None:
+    """Protects from guessing on: a misspelt attribute and another word for one name the right one, in one message."""
+    proposals = {"read_p98": "read_p99", "bandwidth": "throughput", "bandwith": "throughput", "watts": "power"}
+    for name, right in (proposals | {"p99": "latency.p99", "utilisation": "utilization"}).items():
+        with pytest.raises(AttributeError, match=rf"^Result has no attribute '{name}'; did you mean {right}\?$"):
+            getattr(result, name)
+    with pytest.raises(AttributeError, match="Latency has no attribute 'p95'; did you mean p99"):
+        getattr(result.latency, "p95")  # noqa: B009
+    with pytest.raises(AttributeError, match=r"'xyzzy'; it has .*, bottleneck, .*, write_p99"):
+        getattr(result, "xyzzy")  # noqa: B009
+    assert not hasattr(result, "_repr_png_")
+
+
+def test_an_attribute_that_fails_says_itself_why() -> None:
+    """The counter-test: an error inside an attribute that there is, is not taken for a wrong name."""
+    broken = raidsim.Result.__new__(raidsim.Result)
+    with pytest.raises(AttributeError, match="'prediction'"):
+        broken.throughput  # noqa: B018
+
+
+def test_a_run_takes_changes_by_keyword() -> None:
+    """Protects a short call: `run` takes the keywords of `with_` too, and proposes the right one for a misspelt one."""
+    assert raidsim.run(small(), span="1GB", depth=2, progress=False).to_dict() == (
+        raidsim.run(small(span="1GB", depth=2), progress=False).to_dict()
+    )
+    with pytest.raises(raidsim.InputError, match=r"run: found progres; did you mean progress\?"):
+        raidsim.run(small(), progres=False)
+    with pytest.raises(raidsim.InputError, match=r"there is no 'dept'; did you mean depth"):
+        raidsim.run(small(), dept=2)
+    with pytest.raises(raidsim.InputError, match=r"load_curve: found pionts; did you mean points\?"):
+        raidsim.load_curve(small(), pionts=8)
+
+
 def test_a_result_is_one_line_a_table_and_json(result: raidsim.Result) -> None:
     """Protects what notebooks and programs read: one line, rows of numbers, and JSON with its schema and version."""
     assert "\n" not in repr(result)

@@ -45,9 +45,11 @@ def all_of_it() -> str:
     number: float = result.iops + result.throughput + result.latency.p99 + result.reads.latency.mean
     latency: Latency = result.latency
     interval: Interval = result.interval("iops")
-    busiest: str = max(result.utilization, key=lambda part: result.utilization[part])
+    busiest: str = result.busiest + result.cause
     axes: tuple[Axes, ...] = result.plot("timeline")
     found: Comparison = raidsim.compare([base, again], workers=2)
+    named: Comparison = raidsim.compare({"as it is": base, "again": again}, span="100GB")
+    guesses: list[float | None] = [result.read_p99, result.write_p50, result.power, named[0].read_p99, named[0].cost]
     varied: Comparison = raidsim.compare("home-nas", layout=["raid5", "raid10"], curve=True)
     curve: LoadCurve | None = varied["raid10"].curve
     best: float = found.best("iops").interval("iops").high
@@ -77,6 +79,12 @@ def all_of_it() -> str:
         text = error.place
     except RaidsimError as error:
         text = str(error)
-    words = [text, busiest, *causes, raidsim.__version__, repr((latency, interval, curve, axes, tables, box, rates))]
+    words = [
+        text,
+        busiest,
+        *causes,
+        raidsim.__version__,
+        repr((guesses, latency, interval, curve, axes, tables, box, rates)),
+    ]
     words += [repr(each) for each in (knee, advice, swept, room, layout, predicted, judged, jobs, played, moved)]
     return " ".join([*words, str(number + best), str(result.to_dict()["iops"]), str(len(varied.to_frame()))])

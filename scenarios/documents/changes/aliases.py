@@ -39,6 +39,7 @@ _OF_WORKLOAD = (
     "total_iops",
     "read_share",
     "block_size",
+    "span",
     "pattern",
     "precision",
     "duration",
