@@ -38,6 +38,7 @@ EXCEPTIONS = (
     *("layouts.bytes_array", "layouts.chart", "layouts.factory", "layouts.levels", "layouts.parity_bytes"),
     *("loads.dd", "memory.dirty_balance", "memory.pipe", "memory.settings"),
     *("network.protocols", "raid.mirrors.discard_ranges"),
+    "raid.metadata.standing_bits",
     *("raid.parity.discards", "raid.parity_until_4_0.row_locks", "raid.parity_until_4_0.waiting_readers"),
     *("raid.read_balance.gmirror_options", "raid.read_balance.options", "raid.stripes.settings"),
     "schedulers.settings",
