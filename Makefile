@@ -11,7 +11,7 @@ export NO_INSTALL := $(filter --no-install,$(OPTIONS))
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
-.PHONY: help predict keep test source web extensions chromium clients check laws drift bench compiled fuzz faults golden mutants pages docs sbom audit clean
+.PHONY: help predict keep test source web extensions chromium clients check laws drift bench compiled fuzz faults golden mutants pages docs notebooks sbom audit clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
@@ -29,6 +29,7 @@ help:
 	@echo "make mutants   one changed line at a time, and which test notices it (hours; goes on where it was stopped)"
 	@echo "make pages     what the manual's commands print, also those that take minutes, into its pages"
 	@echo "make docs      the manual, in docs/_build/html"
+	@echo "make notebooks the guide in Python as notebooks, in build/notebooks"
 	@echo "make sbom      what raidsim is installed with, as CycloneDX, in build/raidsim.cdx.json"
 	@echo "make audit     compare all packages of constraints.txt with lists of known vulnerabilities"
 	@echo "make clean     remove what was built, and .venv"
@@ -111,6 +112,12 @@ pages: .venv/dev.stamp
 docs: .venv/dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+# A page that is a notebook says so in its second line.
+notebooks: .venv/dev.stamp
+	@mkdir -p build/notebooks
+	@for page in $$(grep -l '^file_format: mystnb' docs/python/*.md); do \
+		$(BIN)/mystnb-to-jupyter --overwrite $$page build/notebooks/$$(basename $$page .md).ipynb || exit 1; done
 
 # An environment with what a user gets, and another one with the programs that look at it.
 sbom: .venv/review.stamp

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,6 +78,24 @@ def test_the_first_lines_run(page: Path, monkeypatch: pytest.MonkeyPatch, capsys
 def _shorter(with_: Any) -> Any:
     """The same method, for a load of half a second."""
     return lambda scenario, **changes: with_(scenario, **{**changes, "warm_up": "100ms", "duration": "500ms"})
+
+
+def test_a_clone_makes_its_notebooks(tmp_path: Path) -> None:
+    """Protects a new user, whose clone has no notebook: the guide begins with how to make them, and each has the cells
+    of its page.
+    """
+    assert "`make notebooks`" in (FOLDER / "index.md").read_text(encoding="utf-8").splitlines()[2]
+    makefile = (DOCS.parent / "Makefile").read_text(encoding="utf-8")
+    recipe = makefile.partition("\nnotebooks: .venv/dev.stamp\n")[2].partition("\n\n")[0]
+    command = recipe.replace("$(BIN)", str(Path(sys.executable).parent)).replace("$$", "$").replace("\t@", "\t")
+    command = command.replace("docs/python", str(FOLDER))
+    subprocess.run(["sh", "-e", "-c", command], cwd=tmp_path, check=True, capture_output=True)
+    made = sorted((tmp_path / "build" / "notebooks").glob("*.ipynb"))
+    assert [path.stem for path in made] == NOTEBOOKS
+    for path in made:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        assert code == [each.strip() for each in _CELL.findall((FOLDER / f"{path.stem}.md").read_text("utf-8"))]
 
 
 def test_a_cell_that_fails_is_found() -> None:

@@ -24,7 +24,7 @@ def advice_figure(advice: Advice) -> Figure:
     failed = [each for each in shown_too if each.status in ("close", "fails")]
     beaten = [each for each in shown_too if each.status == "beaten"]
     groups: list[tuple[str, Sequence[Verdict], str, str, str]] = [
-        ("not beaten in everything", front, MARKED, "o", MARKED),
+        ("on the shortlist", front, MARKED, "o", MARKED),
         ("meets it", rest, GREY, "o", "white"),
         ("slower than another chunk", beaten, GREY, "x", GREY),
         ("does not, or too close", failed, LOST, "x", LOST),

@@ -42,7 +42,10 @@ def advice_answer(advice: Advice) -> Answer:
         parts += [Answer("Too close to call:", lines(told))]
     beaten = [each for each in advice.verdicts if each.status == "beaten"]
     if beaten:
-        brief = Words("Latencies in ms, of a brief run. all_chunks: true runs these designs to the end too.")
+        brief = Words(
+            "p99: latency in ms that 99 % of the I/Os do not exceed, in a brief run. all_chunks: true runs these "
+            "designs to the end too."
+        )
         parts += [Answer("Slower than another chunk", [_beaten(beaten, wanted.load.ops), brief])]
     parts += [*_failures(advice), *([] if advice.ranked else _instead(advice)), *_notes(advice)]
     told = _not_known(advice)
@@ -189,9 +192,10 @@ def _built_of(family: Family) -> str:
 
 
 _BEST = (
-    "Latencies in ms, 90 % intervals. loss: probability of losing data over the service life; fail: failures survived "
-    "for sure, and with luck; of max: of the load at which it saturates. * not beaten: no other is as good in "
-    "everything and better in something."
+    "TB: usable capacity. fail: drive failures that it survives in any case, and with luck. p99: latency in "
+    "ms that 99 % of the I/Os do not exceed, ± half of its 90 % interval. of max: the load, in percent of "
+    "the load at which it saturates. loss: probability of losing data over the service life. *: on the "
+    "shortlist, as no other design is as good in everything and better in something."
 )
 
 
@@ -229,7 +233,8 @@ def _rooms(advice: Advice) -> list[Part]:
         return [f"  {_row_words(verdict)}", verdict.design.drives, *([taken.rack_units] if racked else []), *shown]
 
     table = Table("", columns, _designs(advice.ranked, cells))
-    return [Answer("What it takes", [table, *(lines([_power_note(advice)]) if powered else [])])]
+    notes = [*(["U: rack units."] if racked else []), *([_power_note(advice)] if powered else [])]
+    return [Answer("What it takes", [table, *lines([" ".join(notes)])])]
 
 
 def _tells_power(advice: Advice) -> bool:
@@ -284,8 +289,9 @@ def _failures(advice: Advice) -> list[Part]:
         columns = [Column("layout"), Column("needs", show=str), Column("IOPS", show=str), Column("why")]
         rows = _designs(slow, lambda verdict: [f"  {_row_words(verdict)}", *_why(verdict)], drives=True)
         needs = (
-            "needs: drive commands per second. IOPS: about what it serves with all drives busy; with ≤ what it cannot "
-            "exceed within the limits, by a bound."
+            "needs: commands that the drives must serve per second. IOPS: about what it serves with all drives "
+            "busy, at any latency; ≤: the most that it can serve within the limits. why: what misses a limit. "
+            "rising: longer in a longer run. bound: calculated without a simulation."
         )
         parts += [Table("", columns, rows), Words(needs)]
     return [Answer("Why the others do not:" if advice.ranked else "Why not:", parts)]

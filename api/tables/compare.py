@@ -37,6 +37,7 @@ from ..support.figures import SPEED, rebuild_time, speed_columns, speed_figures,
 from .curve import curve_table
 from .decision import comparison_decision
 from .parts.behind_cards import cache_note, waits, without_battery
+from .parts.column_words import FACTS, REBUILDS, RISKS, speed_words, with_words
 from .parts.design_table import design_table
 from .parts.ssd_caches import cache_table
 
@@ -50,9 +51,9 @@ def comparison_answer(title: str, found: Comparison, settings: Settings, span: i
     possible = [each for each in found.designs if each.facts is not None]
     decision = comparison_decision(found)
     parts: list[Part] = [Words(decision)] if decision else []
-    parts += [*lines(_how(found, settings)), *_speeds(possible, found.baseline, span), facts(possible)]
-    for table in (cache_table, rules, rebuilds, rebuild_latencies, risks, costs, powers):
-        parts += [made] if (made := table(possible)).rows else []
+    parts += [*lines(_how(found, settings)), *_speeds(possible, found.baseline, span)]
+    for table in (facts, cache_table, rules, rebuilds, rebuild_latencies, risks, costs, powers):
+        parts += with_words(table(possible))
     parts += [curve_table(each.curve, _curve_title(each)) for each in possible if each.curve is not None]
     for table in (without_battery, waits):
         parts += [made] if (made := table(possible)).rows else []
@@ -69,7 +70,7 @@ def _how(found: Comparison, settings: Settings) -> list[str]:
     return told
 
 
-def _speeds(designs: Sequence[Measured], baseline: int, span: int | None) -> Iterator[Table]:
+def _speeds(designs: Sequence[Measured], baseline: int, span: int | None) -> Iterator[Table | Words]:
     """What each design reaches and by how much it differs; of each load or phase too."""
     parts, against = _parts(designs), any(each.against for each in designs)
     if not parts and any("." in name for each in designs for name in each.estimates):
@@ -82,6 +83,7 @@ def _speeds(designs: Sequence[Measured], baseline: int, span: int | None) -> Ite
         yield _speed_of_parts(designs, parts)
     if parts and against:
         yield _differences_of_parts(designs, parts, baseline)
+    yield speed_words(baseline, against)
 
 
 def _speed(designs: Sequence[Measured], span: int | None) -> Table:
@@ -216,7 +218,7 @@ def facts(designs: Sequence[Measured]) -> Table:
         held, limit = each.facts, each.bottleneck + more + ("" if each.settled else "; not settled when measured")
         return None if held is None else (held.usable_bytes, held.raw_bytes, survived(held), each.utilization, limit)
 
-    return design_table("What it holds, and what limits", columns, cells, designs)
+    return design_table(FACTS, columns, cells, designs)
 
 
 def rules(designs: Sequence[Measured]) -> Table:
@@ -251,7 +253,7 @@ def rebuilds(designs: Sequence[Measured]) -> Table:
     reshaped = any(each.rebuild is not None and each.rebuild.reshape_s is not None for each in designs)
     columns = [Column("idle", show=str), Column("set by"), Column("under the load", show=str), Column("set by")]
     columns += [Column("reshape left,\nunder the load", show=str)] * reshaped
-    return design_table("Rebuild of a drive", columns, cells, designs if any(each.rebuild for each in designs) else ())
+    return design_table(REBUILDS, columns, cells, designs if any(each.rebuild for each in designs) else ())
 
 
 def rebuild_latencies(designs: Sequence[Measured]) -> Table:
@@ -281,7 +283,7 @@ def risks(designs: Sequence[Measured]) -> Table:
 
     columns = [*(Column(name, show=probability) for name in headings), Column("in the long run\nonce in", show=str)]
     asked = any(each.rebuild is not None or each.risk is not None for each in designs)
-    return design_table("Probability that data are lost", columns, cells, designs if asked else ())
+    return design_table(RISKS, columns, cells, designs if asked else ())
 
 
 def costs(designs: Sequence[Measured]) -> Table:
@@ -353,8 +355,6 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
         told.append(f"power: {no_figure(missing)}")
     if assumed := {model: far for each in found.designs if each.power for model, far in each.power.assumed.items()}:
         told.append(f"power: no figure was found {class_words(assumed)}")
-    if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
-        told.append("=: the interval covers 0, so the two are not told apart")
     possible = [each.design.spec for each in found.designs if each.facts and each.design.spec]
     # The state of flash that was assumed, each sentence once.
     told += dict.fromkeys(told for spec in possible for told in with_states(spec, writers(spec.workload))[1])

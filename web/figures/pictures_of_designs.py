@@ -97,7 +97,7 @@ def effects_picture(effects: Sequence[Effect]) -> Picture:
 
 CHOSEN = "chosen"
 """The selection of the picture of designs."""
-_STATUS = {"not beaten": (GREEN, "diamond"), "meets it": (TEAL, "circle"), "close": (PURPLE, "square"),
+_STATUS = {"on the shortlist": (GREEN, "diamond"), "meets it": (TEAL, "circle"), "close": (PURPLE, "square"),
            "not run further": (GREY, "circle"), "does not": (GREY, "cross")}  # fmt: skip
 _WORDS = {"meets": "meets it", "close": "close", "beaten": "not run further"}
 
@@ -108,7 +108,7 @@ def advice_picture(found: Advice) -> Picture:
     values: list[dict[str, Any]] = []
     for each in (*found.meets, *found.others, *found.would_do):
         if math.isfinite(each.p99):
-            status = "not beaten" if each.name in best else _WORDS.get(each.status)
+            status = "on the shortlist" if each.name in best else _WORDS.get(each.status)
             cost = each.drives if each.cost is None else each.cost
             values.append({"design": each.name, "cost": cost, "ms": 1e3 * each.p99, "status": status or "does not"})
     priced = any(each.cost is not None for each in (*found.meets, *found.others))

@@ -36,7 +36,7 @@ def show_advise(subject: Subject) -> None:
         return
     if form.loads > 1 or form.parts or form.controller != NONE or form.network != NONE or form.cipher != NONE:
         st.info("The search uses the first load of the form on arrays of the kernel, without controller or network.")
-    st.markdown("The load of the form must be served: which arrays do it, and which of them is not beaten?")
+    st.markdown("The load of the form must be served: which arrays do it, and which of them are the shortlist?")
     requirement = _requirement(form)
     key = json.dumps(requirement, sort_keys=True)
     found: Advice | None = asked("advise", key, lambda: _task(requirement), "Find designs")
@@ -46,7 +46,7 @@ def show_advise(subject: Subject) -> None:
         return
     if found.meets:
         best = " or ".join(each.name for each in found.best)
-        st.success(plain(f"{len(found.meets)} of {len(found.found.verdicts)} designs meet it. Not beaten: {best}."))
+        st.success(plain(f"{len(found.meets)} of {len(found.found.verdicts)} designs meet it. Shortlist: {best}."))
     else:
         st.warning("No design meets it; the list below says why, and what would.")
     chosen = _picture(found)

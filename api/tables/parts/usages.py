@@ -6,14 +6,15 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 
 from ....model.files.quantities import format_duration
-from ....model.statistics.usage import DISK, DRIVES, SATURATED, Usage, limit
+from ....model.statistics.usage import DISK, DRIVES, SATURATED, SSD, Usage, limit
 from ....scenarios.running.base.prediction import Prediction
 from ...answer.numbers import COUNT, PERCENT, fixed
 from ...answer.tree import Column, Part, Row, Table, Words
 
 _MANY = 9
 """Parts of a kind from which they share a line."""
-_VIEW = "Of a disk busy is the time that its mechanics work; --json has the views of the host and of iostat."
+_BUSY = {DISK: "of a disk its mechanics", SSD: "of an SSD its busiest part"}
+"""What works while a drive is called busy."""
 _COLUMNS = (
     Column("part"),
     Column("busy", show=PERCENT, scale=100.0),
@@ -33,10 +34,14 @@ def usages(prediction: Prediction, all_parts: bool = False) -> Iterator[Part]:
         many = not all_parts and len(each) >= _MANY
         rows += _of_many(each, seconds) if many else [row for usage in each for row in _of_one(usage, seconds)]
     yield Table(f"Utilization over {format_duration(seconds)}", _COLUMNS[:-1], [row[:-1] for row in rows])
-    if any(usage.kind == DISK for usage in prediction.usages):
-        yield Words(_VIEW)
+    busy = [words for kind, words in _BUSY.items() if any(usage.kind == kind for usage in prediction.usages)]
+    if busy:
+        yield Words(
+            f"busy: share of the time that a part works, {', '.join(busy)}. queue: mean number of commands in a drive. "
+            "--json has the views of the host and of iostat."
+        )
     if not all_parts and any(len(each) >= _MANY for each in alike):
-        yield Words("least/median/most of the parts of a kind; --all-parts lists each.")
+        yield Words("Figures with slashes: least, median and most of parts that are alike; --all-parts lists each.")
 
 
 def every_usage(prediction: Prediction) -> Table:

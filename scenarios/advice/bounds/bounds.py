@@ -149,9 +149,9 @@ def _arms(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal]
     if demand.busy > time.members:
         per_drive = demand.visits / time.members
         most = time.most_iops(limits)
-        text = f"{per_drive:,.0f} commands a drive and second, {1e3 * demand.each_s:.2g} ms or more each"
+        text = f"{per_drive:,.0f} commands per second for each drive, {1e3 * demand.each_s:.2g} ms or more each"
         if not time.drive.rotational:
-            text = f"{per_drive:,.0f} commands a drive and second; it takes {1 / demand.each_s:,.0f} of them at most"
+            text = f"{per_drive:,.0f} commands per second for each drive, which serves {1 / demand.each_s:,.0f} at most"
         yield Refusal("drive time", text, demand.busy, time.members, demand.visits, most)
     elif requirement.headroom is not None:
         most = time.most_iops()

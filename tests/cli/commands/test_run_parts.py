@@ -46,7 +46,7 @@ def test_many_parts_alike_share_a_line(capsys: pytest.CaptureFixture[str], tmp_p
         spread(1, lambda usage: usage.bytes / 0.05 / 1e6),
     ]
     assert "\n  disk3 " not in out
-    assert "least/median/most of the parts of a kind; --all-parts lists each." in out
+    assert "Figures with slashes: least, median and most of parts that are alike;" in out
     for arguments in (("--all-parts",), ("--set", "disks=8")):
         out = shown(*arguments)
         assert "\n  disk3 " in out
@@ -65,7 +65,7 @@ def test_wide_numbers_break_names_and_are_whole(capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit) as ended:
         cli.main(["run", str(path), "--no-relief"])
     assert not ended.value.code
-    table = capsys.readouterr().out.partition("Utilization over")[2].partition("least/median/most")[0]
+    table = capsys.readouterr().out.partition("Utilization over")[2].partition("Figures with slashes")[0]
     assert "24 x disk" in table
     assert "\N{HORIZONTAL ELLIPSIS}" not in table
     assert max(len(line) for line in table.splitlines()) <= 100

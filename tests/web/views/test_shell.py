@@ -207,7 +207,7 @@ def test_designs_are_found_for_a_load() -> None:
     at.button_group(key="need_levels").set_value(["raid0", "raid10"]).run()
     at.button(key="start_advise").click().run()
     finished(at)
-    assert "Not beaten: RAID 10" in words(quiet(at))
+    assert "Shortlist: RAID 10" in words(quiet(at))
     assert any("survives no failure" in str(each.proto) for each in at.get("html"))
 
 

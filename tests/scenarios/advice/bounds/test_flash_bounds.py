@@ -60,6 +60,6 @@ def test_too_much_is_refused_in_words() -> None:
         spec = flash(load={"total_iops": iops, "read_share": "100%", "block_size": "4KiB"})
         found = refusals(design_of(spec).scenario(spec), spec)
         assert [each.bound for each in found] == bounds
-        assert all("it takes 95,0" in each.text for each in found)
+        assert all("which serves 95,0" in each.text for each in found)
     late = flash(load={"total_iops": 1000, "read_share": "100%", "block_size": "4KiB"}, limits={"read_p99": "50us"})
     assert [each.bound for each in refusals(design_of(late).scenario(late), late)] == ["latency"]
