@@ -11,7 +11,7 @@ export NO_INSTALL := $(filter --no-install,$(OPTIONS))
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
-.PHONY: help predict keep test source web extensions chromium clients check laws drift bench compiled fuzz faults golden mutants pages docs notebooks sbom audit clean
+.PHONY: help predict keep test web extensions chromium clients check laws drift bench compiled fuzz faults golden mutants pages docs notebooks sbom audit clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
@@ -46,12 +46,9 @@ keep: extensions
 	$(BIN)/raidsim predict --all --keep
 
 # Most tests simulate, so these are on the compiled modules too, where that is possible; `make check` is on the source.
-test: extensions source chromium clients
+test: extensions chromium clients
 	RAIDSIM_PURE=0 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not source"
-
-# Tests that need the source run while it is compiled, which keeps one core busy for its first minute.
-source: .venv/dev.stamp | clients
-	RAIDSIM_PURE=1 $(BIN)/python -m pytest -m source
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m source
 
 # Where the hot modules were compiled, the page uses them.
 web: .venv/web.stamp

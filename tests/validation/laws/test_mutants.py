@@ -291,7 +291,7 @@ MUTANTS = {
         Mutant("cpu-time", free_processors, fields=BARE),
         Mutant("power", power_falls_under_load, fields=BARE),
         Mutant("unsaturated", no_part_limits, fields={**BARE, **CLOSED, **READS}),
-        Mutant("bottleneck", saturated_too_early, fields={**BARE, **CLOSED}),
+        Mutant("bottleneck", saturated_too_early, fields={**BARE, **CLOSED, **READS, "workload.block_size": "64KiB"}),
         Mutant("more-depth", the_farthest_command_first, DISK, {**BARE, **CLOSED, **READS, **RANDOM, **TWO}),
         Mutant("fewer-reads", one_barrier_for_a_mirror, SATA, {**CHECKED, **OPEN, **READS, **RANDOM}),
         Mutant("block-step", large_reads_stall, fields={**BARE, **CLOSED, **READS, "workload.block_size": "128KiB"}),
