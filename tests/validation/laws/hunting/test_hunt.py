@@ -16,7 +16,7 @@ from raidsim.validation.laws.laws import LAWS
 from raidsim.validation.laws.trial import Trial
 
 COUNT, SEED = 300, 1
-CHECKED = 180
+CHECKED = 140
 """Draws that are simulated: each takes half a second."""
 FEW = 24
 
