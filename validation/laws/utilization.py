@@ -81,8 +81,9 @@ def _half_applies(trial: Trial) -> bool:
     load = trial.closed
     # Of several streams a disk reads ahead for one while the others rest, so that half the load takes it far less time.
     streams = load is not None and load.jobs > 1 and streams_on_disks(trial)
-    # An SSD cache moves blocks when the device below has time for it, and as many as the hits have shown.
-    moves = bool(trial.spec.caches)
+    # What comes in order moves from a member of a mirror to another one when more waits there, and stays.
+    mirrors = any(array.level in ("raid1", "raid10") for array in trial.spec.arrays.values())
+    moves = load is not None and load.pattern != "random" and mirrors
     return load is not None and trial.outcome.iops > 0 and not load.fsync and not streams and not moves
 
 
@@ -170,7 +171,7 @@ UNSATURATED = Law(
 HALF_BUSY = Law(
     "half",
     "At half the throughput each part is about half as busy.",
-    "loads with a depth and a part that is busy for half the time or more, without an SSD cache; not the CPU that "
+    "loads with a depth and a part that is busy for half the time or more, not in order on mirrors; not the CPU that "
     "copies to RAM disks, which waits for the memory bus, nor disks that write back more than came in the measurement",
     "30 %: I/Os that wait together are served in a better order, and merged",
     _half,

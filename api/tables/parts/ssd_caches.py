@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ....model.files.quantities import format_duration, format_size
-from ....scenarios.comparison.redundancy import survives
-from ....scenarios.comparison.side_by_side import Measured
 from ....scenarios.description.scenario import ScenarioSpec
 from ....scenarios.running.base.prediction import CacheHits
 from ...answer.numbers import PERCENT, counted
 from ...answer.tree import Column, Row, Table
-from .design_table import design_table
+
+if TYPE_CHECKING:
+    from ....scenarios.comparison.side_by_side import Measured
 
 _LONG_S = 30 * 86_400.0
 """A cache that fills more slowly is as warm as it gets."""
@@ -34,6 +35,8 @@ def cache_line(cache: CacheHits) -> str:
 
 def cache_table(designs: Sequence[Measured]) -> Table:
     """Hits of each design's caches, and what is lost with one; no rows without."""
+    from .design_table import design_table  # a single run needs none of what compares designs
+
     shares = (Column(f"{what}\nthat hit", show=PERCENT, scale=100.0) for what in ("reads", "writes"))
     dirty = (Column(name, show=str) for name in ("to be\nwritten back", "writes slow\ndown after"))
     columns = [*shares, *dirty, Column("what a failure of its drives loses")]
@@ -64,6 +67,8 @@ def _shares(*caches: CacheHits) -> dict[str, float | None]:
 
 def _loss(spec: ScenarioSpec, name: str) -> str:
     """What is lost with the fast device."""
+    from ....scenarios.comparison.redundancy import survives
+
     cached = spec.caches[name]
     if not cached.holds_data:
         return "nothing: the slow device has it all"

@@ -110,5 +110,6 @@ def test_command_shows_where_each_number_comes_from() -> None:
         "value": 6,
         "source": None,
         "assumed": drive_sources("WD2500JB")["heads"].assumed,
+        "spread": None,
     }
     assert document["fields"]["capacity"]["source"]
