@@ -77,7 +77,7 @@ def test_a_cause_is_found_where_it_is_and_none_where_there_is_none(name: str) ->
     text = text.replace("chunk: 64KiB, ", "") if level == "raid1" else text
     with TaskPool(1) as pool:
         drawn = Drawn(text, [job for job in jobs(DISKS) if job.name in chosen], rng, pool)
-        scores.ask(drawn, rng, pairs=1, sound=20)
+        scores.ask(drawn, rng, pairs=1, sound=8)
     one, two, none = scores.one, scores.two, scores.none
     assert one.whole >= 7
     assert one.told_first >= 0.9 * one.whole - 1, scores.words()
