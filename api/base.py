@@ -58,7 +58,7 @@ class Proposing:
             meant = {word: said for word, said in _MEANT.items() if said.partition(".")[0] in known}
             close = [name] if name in meant else get_close_matches(name, [*known, *meant], n=1)
             hint = f"did you mean {meant.get(close[0], close[0])}?" if close else f"it has {', '.join(known)}"
-            # Without the object, Python adds no proposal of its own.
+            # Without the object, Python adds no further proposal.
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}; {hint}", name=name)
 
 

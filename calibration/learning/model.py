@@ -42,7 +42,7 @@ class Model(Protocol):
     def error(self) -> tuple[float, float]:
         """How far the model is off besides its parameters, before anything is measured.
 
-        Median of the standard deviation of logarithms, and standard deviation of its own logarithm.
+        Median of the standard deviation of errors (ln), and how far ln of that deviation spreads (standard deviation).
         """
         ...
 

@@ -53,13 +53,18 @@ def firmware_sd(spec: ScenarioSpec, name: str) -> float:
     return max((spread for spread in spreads if spread is not None), default=0.0)
 
 
+def firmware_sds(spec: ScenarioSpec) -> dict[str, float]:
+    """The same of all controllers that arrays stand on and that have one, by their names in the scenario."""
+    used = sorted({array.controller for array in spec.arrays.values() if array.controller is not None})
+    return {name: sd for name in used if (sd := firmware_sd(spec, name))}
+
+
 def controller_spread(spec: ScenarioSpec, prediction: Prediction) -> ControllerSpread | None:
     """What the controllers' firmware times leave open of a run; None if they have next to no part in it.
 
     Of a scenario with arrays of the kernel as well nothing is told, because the times are not told apart.
     """
-    used = sorted({array.controller for array in spec.arrays.values() if array.controller is not None})
-    sds = {name: sd for name in used if (sd := firmware_sd(spec, name))}
+    sds = firmware_sds(spec)
     if not sds or any(array.controller is None for array in spec.arrays.values()):
         return None
     times_sd = max(sds.values())

@@ -282,7 +282,7 @@ def size_of_errors(figure_class: FigureClass) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        Median of the standard deviation of errors (ln), and standard deviation of its own logarithm.
+        Median of the standard deviation of errors (ln), and how far ln of that deviation spreads (standard deviation).
     """
     table = load_table()
     wanted, groups = _wanted_and_known(table.studies.values(), figure_class)

@@ -19,7 +19,7 @@ from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ..fit.quantile import NORMAL_QUANTILE
-from .controller_spread import ControllerSpread, firmware_sd
+from .controller_spread import ControllerSpread, firmware_sds
 from .discrepancy import Device, FigureClass, Kind, StudyErrors, device_of, is_resynced, learnt, load_table, with_queue
 
 _YEAR = re.compile(r"-(\d{4})$")
@@ -138,10 +138,7 @@ def evidence_lines(specs: Iterable[ScenarioSpec]) -> list[str]:
     firmware: dict[str, float] = {}
     for spec in specs:
         each = run_intervals(spec)
-        used = {array.controller for array in spec.arrays.values() if array.controller is not None}
-        firmware |= {
-            spec.machine.controllers[name].model: sd for name in sorted(used) if (sd := firmware_sd(spec, name))
-        }
+        firmware |= {spec.machine.controllers[name].model: sd for name, sd in firmware_sds(spec).items()}
         for words, interval in (("rate", each.rate), ("mean latency", each.latency), ("latency percentile", each.tail)):
             if interval is not None:
                 found[f"{words}: within a factor of {interval.factor:.2g} ({interval.evidence})"] = None

@@ -9,7 +9,7 @@ from ...model.disk.spec import DriveSpec
 from ...scenarios.description.caches import CacheSpec
 from ...scenarios.description.devices import Devices
 from .law import Law, Violation
-from .trial import Trial, clearly_below
+from .trial import Trial, clearly_below, differ
 
 SAME = 0.85
 """Least throughput of a cache that passes everything on, as a share of the device's: the driver costs CPU time."""
@@ -108,7 +108,7 @@ def _passes_on(trial: Trial) -> Iterator[Violation]:
     if device is None:
         return
     with_it, without = off.outcome.rate, device.outcome.rate
-    if clearly_below(with_it, without, SAME) or clearly_below(without, with_it, SAME):
+    if differ(with_it, without, SAME):
         yield Violation(
             "off",
             f"{with_it.mean / 1e6:,.4g} MB/s through the cache that is off",
@@ -202,12 +202,9 @@ def _drains(trial: Trial) -> bool:
 
 
 def _drained(trial: Trial) -> Iterator[Violation]:
-    again = trial.varied({})
-    if again is None:
+    run = trial.stopped()
+    if run is None:
         return
-    run = again.outcome.run
-    for load in run.machine.loads:
-        load.stop()
     engine = run.machine.engine
     engine.run_to(engine.now + _IDLE_S / 60)
     for name, cache in run.machine.ssd_caches.items():
@@ -230,7 +227,7 @@ MOVED = Law(
     "What a load reads and writes through an SSD cache, its drives read and write; the slow one takes all writes but "
     "in writeback.",
     "loads with a depth on an SSD cache of drives, of one direction",
-    "2 %, and two times the I/Os outstanding and what the driver writes of its own",
+    "2 %, and two times the I/Os outstanding and the driver's metadata",
     _moved,
     _on_drives,
 )

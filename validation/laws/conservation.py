@@ -92,12 +92,9 @@ def _has_cache(trial: Trial) -> bool:
 
 
 def _destaged(trial: Trial) -> Iterator[Violation]:
-    again = trial.varied({})
-    if again is None:
+    run = trial.stopped()
+    if run is None:
         return
-    run = again.outcome.run
-    for load in run.machine.loads:
-        load.stop()
     engine = run.machine.engine
     engine.run_to(engine.now + _IDLE_S)
     disks = [drive for drive in run.machine.disks.values() if not is_solid_state(drive)]
@@ -107,13 +104,10 @@ def _destaged(trial: Trial) -> Iterator[Violation]:
 
 
 def _ended(trial: Trial) -> Iterator[Violation]:
-    again = trial.varied({})
-    if again is None:
+    run = trial.stopped()
+    if run is None:
         return
-    machine = again.outcome.run.machine
-    engine, loads = machine.engine, machine.loads
-    for load in loads:
-        load.stop()
+    engine, loads = run.machine.engine, run.machine.loads
     began, step_s = engine.now, _FIRST_S
 
     def left() -> int:

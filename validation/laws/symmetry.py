@@ -8,7 +8,7 @@ from typing import Any
 from ...model.disk.spec import DriveSpec
 from ...model.solid_state.spec import SolidStateSpec
 from .law import Law, Violation
-from .trial import Trial, clearly_below
+from .trial import Trial, clearly_below, differ
 
 SAME = 0.9
 """Least throughput with members in another order, as a share."""
@@ -50,7 +50,7 @@ def _swapped(trial: Trial) -> Iterator[Violation]:
     if other is None:
         return
     before, after = trial.outcome.rate, other.outcome.rate
-    if clearly_below(after, before, SAME) or clearly_below(before, after, SAME):
+    if differ(after, before, SAME):
         yield Violation(
             "swapped",
             f"{after.mean / 1e6:,.4g} MB/s with the members in reverse order",

@@ -82,6 +82,11 @@ class Outcome:
         return self.prediction.estimates.get("rate", unknown)
 
 
+def differ(one: Estimate, other: Estimate, share: float) -> bool:
+    """Whether one of two throughputs is clearly below a share of the other."""
+    return clearly_below(one, other, share) or clearly_below(other, one, share)
+
+
 class _Enough:
     """Ends a measurement after `LEAST_WINDOWS` of its 64 windows and `MOST_EVENTS` events."""
 
@@ -139,6 +144,15 @@ class Trial:
 
         prediction = simulate(self.spec, watch=begun)
         return Outcome(prediction, runs[-1])
+
+    def stopped(self) -> Run | None:
+        """The same simulated once more, whose loads send nothing from its end on; None if it is refused."""
+        again = self.varied({})
+        if again is None:
+            return None
+        for load in again.outcome.run.machine.loads:
+            load.stop()
+        return again.outcome.run
 
     def varied(self, values: Mapping[str, Any]) -> Trial | None:
         """The scenario with other values by their dotted paths, None removes one; None if it is refused.
